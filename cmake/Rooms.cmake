@@ -1,0 +1,20 @@
+# joulegrid_room(NAME SOURCES … HEADERS … [USES rooms…] [LIBRARIES targets…] [TESTS …] [TEST_LIBRARIES targets…])
+#
+# A room is a folder under joulegrid/ and an object library joulegrid_NAME; all rooms together are the library `joulegrid`.
+# HEADERS are the public ones, installed under the same path that includes them. TESTS become one test program NAME_test.
+function(joulegrid_room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;HEADERS;USES;LIBRARIES;TESTS;TEST_LIBRARIES" ${ARGN})
+  add_library(joulegrid_${name} OBJECT ${ROOM_SOURCES})
+  target_include_directories(joulegrid_${name} PUBLIC "${PROJECT_SOURCE_DIR}")
+  foreach(used IN LISTS ROOM_USES)
+    target_link_libraries(joulegrid_${name} PUBLIC joulegrid_${used})
+  endforeach()
+  target_link_libraries(joulegrid_${name} PRIVATE ${ROOM_LIBRARIES})
+  set_property(GLOBAL APPEND PROPERTY JOULEGRID_ROOMS ${name})
+  install(FILES ${ROOM_HEADERS} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/joulegrid/${name}")
+  if(JOULEGRID_TESTS AND ROOM_TESTS)
+    set_property(GLOBAL APPEND PROPERTY JOULEGRID_ROOM_TESTS "${name}")
+    set_property(GLOBAL PROPERTY JOULEGRID_ROOM_TEST_SOURCES_${name} ${ROOM_TESTS})
+    set_property(GLOBAL PROPERTY JOULEGRID_ROOM_TEST_LIBRARIES_${name} ${ROOM_TEST_LIBRARIES})
+  endif()
+endfunction()
