@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "joulegrid/grid/distance.h"
 #include "joulegrid/report/price_report.h"
 #include "joulegrid/report/table.h"
@@ -33,30 +35,38 @@ std::string widths_text(const Epoch& epoch) {
 std::string totals(const PriceReport& report, const TextStyle& style) {
   const Packing& packing = report.packing;
   const Wide macs = as_epoch(report.problem).macs();
-  const auto per = [&](Wide of) { return si(rounded_quotient(packing.steps.count(), of), ""); };
+  const auto per = [&](Wide of) { return si(rounded_quotient(packing.steps.count(), of), "") + " steps"; };
   std::string text;
   const auto line = [&](const char* name, const std::string& value, const std::string& remark) {
     text += fmt::format("  {:<16} {}{}\n", name, value, remark.empty() ? "" : "  " + style.dim(remark));
   };
   line("movement energy", style.accent(si(report.scale.joules(packing.steps).count(), "J", 6)),
        "at " + si(report.scale.joules_per_step, "J") + " per operand read and grid step");
-  line("grid steps", grouped(packing.steps.count()),
-       per(macs) + " per MAC, " + per(packing.charged_reads.count()) + " per charged read");
-  line("charged reads", si(packing.charged_reads.count(), ""), "");
-  line("MACs", si(macs, ""), "");
+  line("grid steps", grouped(packing.steps.count()), "");
+  line("MACs", si(macs, ""), per(macs) + " each");
+  line("charged reads", si(packing.charged_reads.count(), ""), per(packing.charged_reads.count()) + " each");
   return text;
+}
+
+/// The bars show shares of the largest row.
+template <typename Rows, typename StepsOf>
+GridSteps largest(const Rows& rows, const StepsOf& steps_of) {
+  GridSteps most;
+  for (const auto& row : rows) most = std::max(most, steps_of(row));
+  return most;
 }
 
 std::string region_table(const PriceReport& report, const TextStyle& style) {
   using enum Table::Align;
   Table table({{"Region", left}, {"Cells"}, {"Reads/cell"}, {"Distance", left}, {"Energy"}, {"Share"}, {"", left}});
+  const GridSteps most = largest(report.packing.regions, [](const PackedRegion& region) { return region.steps; });
   for (const PackedRegion& region : report.packing.regions) {
     const std::string nearest = si(distance(region.first_address), "");
     const std::string farthest = si(distance(region.last_address), "");
     table.add_row({region.name, si(region.cells, ""), si(region.reads_per_cell, ""),
                    nearest == farthest ? nearest : nearest + " to " + farthest,
                    si(report.scale.joules(region.steps).count(), "J"), percent(region.steps, report.packing.steps),
-                   bar(region.steps, report.packing.steps, bar_width)});
+                   bar(region.steps, most, bar_width)});
   }
   return table.text(style);
 }
@@ -68,6 +78,7 @@ std::string layer_table(const PriceReport& report, const TextStyle& style) {
   for (const CallGroup& group : epoch.call_groups()) columns.push_back({"Tile, " + to_string(group.rows) + " rows", left});
   for (const Table::Column& column : std::vector<Table::Column>{{"Energy"}, {"Share"}, {"", left}}) columns.push_back(column);
   Table table(columns);
+  const GridSteps most = largest(report.packing.layer_steps, [](GridSteps steps) { return steps; });
   for (std::size_t layer = 0; layer < epoch.layers(); ++layer) {
     const GridSteps steps = report.packing.layer_steps[layer];
     std::vector<std::string> row{std::to_string(layer),
@@ -75,30 +86,31 @@ std::string layer_table(const PriceReport& report, const TextStyle& style) {
     for (const std::vector<Tile>& tiles : report.tiles) row.push_back(tile_text(tiles[layer]));
     row.push_back(si(report.scale.joules(steps).count(), "J"));
     row.push_back(percent(steps, report.packing.steps));
-    row.push_back(bar(steps, report.packing.steps, bar_width));
+    row.push_back(bar(steps, most, bar_width));
     table.add_row(row);
   }
   return table.text(style);
 }
 
-std::string search_line(const SearchFacts& facts) {
+std::string search_lines(const SearchFacts& facts) {
   const char* sizes = facts.candidates == Candidates::divisors ? "all divisor tiles" : "all tile sizes";
-  std::string text =
-      fmt::format("Searched {} in {} with {} prices and bounds", sizes, si(facts.seconds, "s", 3), grouped(facts.evaluations));
-  if (facts.start) text += fmt::format("; best from {}, {} sweeps", start_name(*facts.start), facts.sweeps);
-  return text + (facts.complete ? ".\n" : "; stopped early, a better schedule may exist.\n");
+  std::string text = fmt::format("Searched {} in {} with {} prices and bounds.\n", sizes, si(facts.seconds, "s", 3),
+                                 grouped(facts.evaluations));
+  if (facts.start) text += fmt::format("Best from {}, {} sweeps.\n", start_name(*facts.start), facts.sweeps);
+  if (!facts.complete) text += "Stopped early: a better schedule may exist.\n";
+  return text;
 }
 
 }  // namespace
 
 std::string price_text(const PriceReport& report, const TextStyle& style) {
-  std::string text = style.bold(title(report)) + "\n";
+  std::string text = style.bold(shortened(title(report), text_width)) + "\n";
   const bool is_epoch = std::holds_alternative<Epoch>(report.problem);
   if (is_epoch) text += style.dim(shortened("widths " + widths_text(std::get<Epoch>(report.problem)), text_width)) + "\n";
   text += "\n" + totals(report, style) + "\n";
   if (is_epoch) text += layer_table(report, style) + "\n";
   text += region_table(report, style);
-  if (report.search) text += "\n" + style.dim(search_line(*report.search));
+  if (report.search) text += "\n" + search_lines(*report.search);
   return text;
 }
 

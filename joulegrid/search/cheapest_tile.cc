@@ -15,10 +15,10 @@ struct Rectangle {
 
   bool single() const { return row_first == row_last && column_first == column_last; }
 
-  std::pair<Rectangle, Rectangle> halves() const {
+  std::pair<Rectangle, Rectangle> halves(bool cut_rows) const {
     Rectangle low = *this;
     Rectangle high = *this;
-    if (row_last - row_first >= column_last - column_first) {
+    if (cut_rows) {
       low.row_last = row_first + (row_last - row_first) / 2;
       high.row_first = low.row_last + 1;
     } else {
@@ -51,13 +51,14 @@ PricedTile cheapest_tile(TilePricer& pricer, const TileSizes& rows, const TileSi
     ++evaluations;
   }
   const auto first_tile = [&](const Rectangle& r) { return Tile{rows[r.row_first], columns[r.column_first]}; };
+  const auto last_tile = [&](const Rectangle& r) { return Tile{rows[r.row_last], columns[r.column_last]}; };
   const auto hopeless = [&](const Rectangle& r) {
     if (r.bound != best.steps) return r.bound > best.steps;
     return !best_is_candidate || best.tile <= first_tile(r);
   };
   const auto with_bound = [&](Rectangle r) {
     ++evaluations;
-    r.bound = pricer.lower_bound({first_tile(r), {rows[r.row_last], columns[r.column_last]}});
+    r.bound = pricer.lower_bound({first_tile(r), last_tile(r)});
     return r;
   };
 
@@ -74,7 +75,11 @@ PricedTile cheapest_tile(TilePricer& pricer, const TileSizes& rows, const TileSi
       take(first_tile(rectangle));
       continue;
     }
-    auto [low, high] = rectangle.halves();
+    // The side that spans the larger ratio of sizes is the one that makes the bound loose.
+    const Tile first = first_tile(rectangle);
+    const Tile last = last_tile(rectangle);
+    const bool cut_rows = checked_mul(last.i, first.j) >= checked_mul(last.j, first.i);
+    auto [low, high] = rectangle.halves(cut_rows);
     low = with_bound(low);
     high = with_bound(high);
     if (low.bound <= high.bound) std::swap(low, high);
