@@ -10,7 +10,7 @@ namespace joulegrid {
 
 namespace {
 
-constexpr std::size_t layers_per_table = 6;
+constexpr std::size_t most_layers_per_table = 8;
 
 /// What the regions of a packing are summed up to.
 struct RegionClass {
@@ -46,11 +46,10 @@ std::string heading(const MovementReport& report, const TextStyle& style) {
   std::vector<std::string> widths;
   for (const std::uint64_t width : subject.widths) widths.push_back(to_string(width));
   const std::string title = "Movement energy of one inference epoch: " + joined(widths, "-");
-  return style.bold(shortened(title, text_width)) + "\n" +
-         style.dim(fmt::format("{} examples, {} MACs each; {} per operand read and grid step; best sa_cache tiles found",
-                               grouped(subject.examples), si(report.full.epoch.macs_per_example(), ""),
-                               si(subject.scale.joules_per_step, "J"))) +
-         "\n\n";
+  const std::string subject_line =
+      fmt::format("{} examples of {} MACs, {} per operand read and grid step", grouped(subject.examples),
+                  si(report.full.epoch.macs_per_example(), ""), si(subject.scale.joules_per_step, "J"));
+  return style.bold(shortened(title, text_width)) + "\n" + style.dim(subject_line) + "\n";
 }
 
 std::string batch_table(const MovementReport& report, const TextStyle& style) {
@@ -86,15 +85,19 @@ std::string layer_tables(const MovementReport& report, const TextStyle& style, c
                          const AddRows& add_rows) {
   std::string text;
   const std::vector<std::uint64_t>& widths = report.subject.widths;
-  for (std::size_t first = 0; first + 1 < widths.size(); first += layers_per_table) {
-    const std::size_t last = std::min(first + layers_per_table, widths.size() - 1);
-    std::vector<Table::Column> columns = left_columns;
-    for (std::size_t layer = first; layer < last; ++layer) {
-      columns.push_back({to_string(widths[layer]) + "→" + to_string(widths[layer + 1])});
+  for (std::size_t first = 0; first + 1 < widths.size();) {
+    for (std::size_t count = std::min(most_layers_per_table, widths.size() - 1 - first);; --count) {
+      std::vector<Table::Column> columns = left_columns;
+      for (std::size_t layer = first; layer < first + count; ++layer) {
+        columns.push_back({std::to_string(layer) + ": " + to_string(widths[layer]) + "→" + to_string(widths[layer + 1])});
+      }
+      Table table(columns);
+      add_rows(table, first, first + count);
+      if (count > 1 && table.natural_width() > text_width) continue;
+      text += (first == 0 ? "" : "\n") + table.text(style);
+      first += count;
+      break;
     }
-    Table table(columns);
-    add_rows(table, first, last);
-    text += (first == 0 ? "" : "\n") + table.text(style);
   }
   return text;
 }
@@ -144,16 +147,18 @@ std::string reference_line(const MovementReport& report, const TextStyle& style)
   const Gemm& gemm = report.subject.reference;
   const double joules = report.subject.scale.joules(report.reference.steps).count();
   const double projected = static_cast<double>(report.full.epoch.macs()) * joules / static_cast<double>(gemm.macs());
-  return style.dim(fmt::format("By MAC count alone, from a GEMM of {} × {} × {} at {} (tile {} × {}): {} for any batch.",
-                               to_string(gemm.m), to_string(gemm.k), to_string(gemm.n), si(joules, "J", 5),
-                               to_string(report.reference.tile.i), to_string(report.reference.tile.j), si(projected, "J"))) +
+  const std::string from = fmt::format("scaled from GEMM {} × {} × {}, {} with its best tile, {} × {}", to_string(gemm.m),
+                                       to_string(gemm.k), to_string(gemm.n), si(joules, "J", 5),
+                                       to_string(report.reference.tile.i), to_string(report.reference.tile.j));
+  return fmt::format("By MAC count alone, for any batch: {}\n", si(projected, "J")) + style.dim(shortened(from, text_width)) +
          "\n";
 }
 
 }  // namespace
 
 std::string movement_text(const MovementReport& report, const TextStyle& style) {
-  std::string text = heading(report, style) + batch_table(report, style);
+  std::string text = heading(report, style);
+  text += "\n" + style.bold("Energy by batch, best sa_cache tiles found") + "\n" + batch_table(report, style);
   text += "\n" + style.bold("Share of the energy, by region") + "\n" + region_table(report, style);
   text += "\n" + style.bold("Share of the energy, by layer") + "\n" + layer_share_tables(report, style);
   text += "\n" + style.bold("Tiles (rows × columns of C)") + "\n" + tile_tables(report, style);

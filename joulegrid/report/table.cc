@@ -1,6 +1,7 @@
 #include "joulegrid/report/table.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "joulegrid/base/error.h"
 
@@ -29,15 +30,23 @@ void Table::add_row(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::vector<std::size_t> Table::widths(std::size_t indent) const {
+std::vector<std::size_t> Table::natural_widths() const {
   std::vector<std::size_t> widths;
-  std::size_t total = indent + gap * (columns_.size() - 1);
   for (std::size_t c = 0; c < columns_.size(); ++c) {
-    std::size_t width = display_width(columns_[c].title);
-    for (const auto& row : rows_) width = std::max(width, display_width(row[c]));
-    widths.push_back(width);
-    total += width;
+    widths.push_back(display_width(columns_[c].title));
+    for (const auto& row : rows_) widths.back() = std::max(widths.back(), display_width(row[c]));
   }
+  return widths;
+}
+
+std::size_t Table::natural_width(std::size_t indent) const {
+  const std::vector<std::size_t> widths = natural_widths();
+  return std::accumulate(widths.begin(), widths.end(), indent + gap * (widths.size() - 1));
+}
+
+std::vector<std::size_t> Table::widths(std::size_t indent) const {
+  std::vector<std::size_t> widths = natural_widths();
+  std::size_t total = natural_width(indent);
   while (total > text_width) {
     std::size_t* widest = nullptr;
     for (const bool left_only : {true, false}) {

@@ -23,10 +23,14 @@ class Table {
   /// One cell per column; plain text, without escape sequences.
   void add_row(std::vector<std::string> cells);
 
+  /// Columns that the text would take if nothing gave way.
+  std::size_t natural_width(std::size_t indent = 2) const;
+
   /// The lines, each indented by `indent` blanks and ended by a newline.
   std::string text(const TextStyle& style, std::size_t indent = 2) const;
 
  private:
+  std::vector<std::size_t> natural_widths() const;
   std::vector<std::size_t> widths(std::size_t indent) const;
 
   std::vector<Column> columns_;
