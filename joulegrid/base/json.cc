@@ -108,7 +108,8 @@ std::uint64_t json_size(const Json& value, const std::string& where) {
     const auto number = value.get<Wide>();
     if (number >= 1 && number <= max_size) return static_cast<std::uint64_t>(number);
   }
-  throw Error(ErrorCode::bad_input, "expected a whole number from 1 to " + to_string(max_size) + ", found " + value.dump(), where);
+  throw Error(ErrorCode::bad_input, "expected a whole number from 1 to " + to_string(max_size) + ", found " + value.dump(),
+              where);
 }
 
 }  // namespace joulegrid

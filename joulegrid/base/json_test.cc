@@ -22,7 +22,8 @@ std::string error_of(const std::string& text) {
 }
 
 TEST(Json, keeps_integers_exact_past_64_bits) {
-  const std::string text = "{\n  \"b\": 340282366920938463463374607431768211455,\n  \"a\": [\n    18446744073709551616,\n    -3\n  ]\n}\n";
+  const std::string text =
+      "{\n  \"b\": 340282366920938463463374607431768211455,\n  \"a\": [\n    18446744073709551616,\n    -3\n  ]\n}\n";
   EXPECT_EQ(json_text(parse_json(text, "doc")), text);
 }
 

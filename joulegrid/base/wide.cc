@@ -40,7 +40,8 @@ Wide parse_wide(std::string_view text, std::string_view what) {
   if (text.empty()) throw Error(ErrorCode::bad_input, "expected a whole number, found nothing", std::string(what));
   Wide value = 0;
   for (const char c : text) {
-    if (c < '0' || c > '9') throw Error(ErrorCode::bad_input, "expected a whole number, found " + quoted(text), std::string(what));
+    if (c < '0' || c > '9')
+      throw Error(ErrorCode::bad_input, "expected a whole number, found " + quoted(text), std::string(what));
     Wide next = 0;
     if (__builtin_mul_overflow(value, static_cast<Wide>(10), &next) ||
         __builtin_add_overflow(next, static_cast<Wide>(c - '0'), &value)) {

@@ -21,7 +21,8 @@ TEST(Wide, prints_and_parses_every_magnitude) {
   EXPECT_EQ(parse_wide("340282366920938463463374607431768211455", "x"), largest);
   EXPECT_THROW(parse_wide("340282366920938463463374607431768211456", "x"), Error);
   EXPECT_THROW(parse_wide("3402823669209384634633746074317682114550", "x"), Error);
-  for (const char* bad : {"", "-1", "+1", " 1", "1 ", "1.0", "1e3", "0x1", "٣"}) EXPECT_THROW(parse_wide(bad, "x"), Error) << bad;
+  for (const char* bad : {"", "-1", "+1", " 1", "1 ", "1.0", "1e3", "0x1", "٣"})
+    EXPECT_THROW(parse_wide(bad, "x"), Error) << bad;
 }
 
 TEST(Wide, sizes_are_positive_and_bounded) {
@@ -71,7 +72,7 @@ TEST(Wide, rounded_quotient_is_the_nearest_double) {
   };
   for (int i = 0; i < 20000; ++i) expect_nearest(any(), any());
   const Wide two_53 = static_cast<Wide>(1) << 53;
-  for (Wide n = two_53 - 3; n < two_53 + 9; ++n) expect_nearest(n, 1);      // ties to even just past 2^53
+  for (Wide n = two_53 - 3; n < two_53 + 9; ++n) expect_nearest(n, 1);  // ties to even just past 2^53
   for (Wide n = 2 * two_53 - 9; n < 2 * two_53 + 9; ++n) expect_nearest(n, 2);
   expect_nearest(largest, 1);
   expect_nearest(1, largest);

@@ -35,9 +35,8 @@ Wide distance(Wide address) {
   return root * root == address ? root : root + 1;
 }
 
-Wide distance_sum(Wide n) {
+Wide detail::wide_distance_sum(Wide n) {
   const Wide r = isqrt(n);
-  // r(r+1)(4r-1)/6: all addresses up to r², ring by ring (ring d holds 2d - 1 cells); then the begun ring.
   const Wide triangle = r * (r + 1) / 2;  // r < 2^64, so this fits
   const Wide rings = r == 0 ? 0 : checked_mul(triangle, 4 * r - 1) * inverse_of_3;
   return checked_add(rings, checked_mul(n - r * r, r + 1));

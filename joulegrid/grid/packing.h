@@ -21,10 +21,10 @@ struct PackedRegion {
 
 /// Where everything lies, and what reading it costs.
 struct Packing {
-  std::vector<PackedRegion> regions;    ///< by address; reads per cell never increase
-  GridSteps steps;                      ///< the sum over all regions
-  Reads charged_reads;                  ///< Σ reads_per_cell · cells
-  std::vector<GridSteps> layer_steps;   ///< the part of `steps` that each layer's reads cost, by layer; sums to `steps`
+  std::vector<PackedRegion> regions;   ///< by address; reads per cell never increase
+  GridSteps steps;                     ///< the sum over all regions
+  Reads charged_reads;                 ///< Σ reads_per_cell · cells
+  std::vector<GridSteps> layer_steps;  ///< the part of `steps` that each layer's reads cost, by layer; sums to `steps`
 };
 
 /// Places all runs of all overlays at consecutive addresses from 1 on, in descending reads per cell (equal ones in the

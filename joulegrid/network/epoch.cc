@@ -9,7 +9,8 @@ namespace joulegrid {
 
 Epoch::Epoch(std::vector<std::uint64_t> widths, std::uint64_t examples, std::uint64_t batch)
     : widths_(std::move(widths)), examples_(examples), batch_(batch) {
-  if (widths_.size() < 2) throw Error(ErrorCode::bad_input, "a network needs at least two widths, its input's and its output's");
+  if (widths_.size() < 2)
+    throw Error(ErrorCode::bad_input, "a network needs at least two widths, its input's and its output's");
   const auto bad = [](std::uint64_t size) { return size < 1 || size > max_size; };
   if (bad(examples_) || bad(batch_) || std::any_of(widths_.begin(), widths_.end(), bad)) {
     throw Error(ErrorCode::bad_input, "widths, examples and batch must lie between 1 and " + to_string(max_size));

@@ -39,30 +39,35 @@ void require_fit(const Gemm& gemm, Tile tile, const std::string& where) {
   require("tile_j", tile.j, "columns", gemm.n);
 }
 
-std::vector<Overlay> sa_cache_overlays(const Gemm& gemm, Tile tile) {
-  const Epoch epoch = Epoch::of(gemm);
-  std::vector<Overlay> overlays = sa_cache_overlays(epoch, {{tile}});
-  for (Overlay& overlay : overlays) {
-    if (overlay.role == Role::input) overlay.name = "A";
-    if (overlay.role == Role::weight) overlay.name = "B";
-    if (overlay.role == Role::output) overlay.name = "C";
-  }
+EpochOverlays sa_cache_overlays(const Gemm& gemm, Tile tile) {
+  EpochOverlays overlays = sa_cache_overlays(Epoch::of(gemm), {{tile}});
+  overlays.inputs[0].name = "A";
+  overlays.weights[0].name = "B";
+  overlays.output.name = "C";
   return overlays;
 }
 
-std::vector<Overlay> sa_cache_overlays(const Epoch& epoch, const EpochTiles& tiles) {
+std::vector<Overlay> EpochOverlays::all() const {
+  std::vector<Overlay> overlays{sa, tmp, sb, sc};
+  for (const auto* part : {&inputs, &activations, &weights}) overlays.insert(overlays.end(), part->begin(), part->end());
+  overlays.push_back(output);
+  return overlays;
+}
+
+EpochOverlays sa_cache_overlays(const Epoch& epoch, const EpochTiles& tiles, const TileIndex* except) {
   const std::vector<CallGroup>& groups = epoch.call_groups();
   check(tiles.size() == groups.size(), "one list of tiles per call group");
-  Overlay sa{"sa", Role::scratch, {}};
-  Overlay tmp{"tmp", Role::scratch, {}};
-  Overlay sb{"sb", Role::scratch, {}};
-  Overlay sc{"sc", Role::scratch, {}};
-  std::vector<Overlay> inputs;
-  std::vector<Overlay> activations;  // activations[l - 1] is the input of layer l
-  std::vector<Overlay> weights;
+  EpochOverlays overlays;
+  overlays.sa = {"sa", Role::scratch, {}};
+  overlays.tmp = {"tmp", Role::scratch, {}};
+  overlays.sb = {"sb", Role::scratch, {}};
+  overlays.sc = {"sc", Role::scratch, {}};
+  for (const CallGroup& group : groups) {
+    overlays.inputs.push_back({groups.size() == 1 ? "input" : "input, calls of " + to_string(group.rows), Role::input, {}});
+  }
   for (std::size_t layer = 0; layer < epoch.layers(); ++layer) {
-    if (layer > 0) activations.push_back({"activation " + to_string(layer), Role::activation, {}});
-    weights.push_back({"weight " + to_string(layer), Role::weight, {}});
+    if (layer > 0) overlays.activations.push_back({"activation " + to_string(layer), Role::activation, {}});
+    overlays.weights.push_back({"weight " + to_string(layer), Role::weight, {}});
   }
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const CallGroup group = groups[g];
@@ -74,28 +79,23 @@ std::vector<Overlay> sa_cache_overlays(const Epoch& epoch, const EpochTiles& til
       const auto use = [&](Overlay& overlay, Wide cells, Wide reads_per_cell) {
         if (cells > 0) overlay.buffers.push_back({cells, checked_mul(group.calls, reads_per_cell), layer});
       };
-      use(sa, 1, reads.sa);
-      use(tmp, 1, reads.tmp);
-      for (const Run& run : reads.sb) use(sb, run.cells, run.reads_per_cell);
-      for (const Run& run : reads.sc) use(sc, run.cells, run.reads_per_cell);
+      use(overlays.sa, 1, reads.sa);
+      use(overlays.tmp, 1, reads.tmp);
+      if (except != nullptr && except->group == g && except->layer == layer) continue;
+      for (const Run& run : reads.sb) use(overlays.sb, run.cells, run.reads_per_cell);
+      for (const Run& run : reads.sc) use(overlays.sc, run.cells, run.reads_per_cell);
       if (layer == 0) {
-        // Every call has image cells of its own, which are all read equally often.
-        inputs.push_back({groups.size() == 1 ? "input" : "input, calls of " + to_string(group.rows), Role::input, {}});
-        const Wide cells = checked_mul(checked_mul(group.calls, group.rows), gemm.k);
-        inputs.back().buffers.push_back({cells, reads.a, layer});
+        // Every call reads image cells of its own.
+        const Wide cells = checked_mul(checked_mul(group.calls, gemm.m), gemm.k);
+        overlays.inputs[g].buffers.push_back({cells, reads.a, layer});
       } else {
-        use(activations[layer - 1], checked_mul(gemm.m, gemm.k), reads.a);
+        use(overlays.activations[layer - 1], checked_mul(gemm.m, gemm.k), reads.a);
       }
-      use(weights[layer], checked_mul(gemm.k, gemm.n), reads.b);
+      use(overlays.weights[layer], checked_mul(gemm.k, gemm.n), reads.b);
     }
   }
-  const std::size_t last = epoch.layers() - 1;
-  Overlay output{"output", Role::output, {{checked_mul(epoch.examples(), epoch.widths().back()), 1, last}}};
-  std::vector<Overlay> overlays{std::move(sa), std::move(tmp), std::move(sb), std::move(sc)};
-  for (auto* part : {&inputs, &activations, &weights}) {
-    for (Overlay& overlay : *part) overlays.push_back(std::move(overlay));
-  }
-  overlays.push_back(std::move(output));
+  const Wide outputs = checked_mul(epoch.examples(), epoch.widths().back());
+  overlays.output = {"output", Role::output, {{outputs, 1, epoch.layers() - 1}}};
   return overlays;
 }
 

@@ -43,11 +43,30 @@ using EpochTiles = std::vector<std::vector<Tile>>;
 /// Throws Error(bad_input, where = `where`) where the tile is larger than the GEMM or zero.
 void require_fit(const Gemm& gemm, Tile tile, const std::string& where = {});
 
-/// One GEMM's buffers: sa, tmp, sb, sc, A, B, C.
-std::vector<Overlay> sa_cache_overlays(const Gemm& gemm, Tile tile);
+/// One tile of an epoch's schedule: that of a call group and a layer, as indices.
+struct TileIndex {
+  std::size_t group = 0;
+  std::size_t layer = 0;
+};
 
-/// A whole epoch's buffers in one address space: scratch shared by all layers and calls, a source image per row count, one
+/// An epoch's buffers in one address space: scratch shared by all layers and calls, a source image per call group, one
 /// activation buffer per hidden width, weights and outputs; docs/movement-model.md, "An epoch".
-std::vector<Overlay> sa_cache_overlays(const Epoch& epoch, const EpochTiles& tiles);
+struct EpochOverlays {
+  Overlay sa, tmp, sb, sc;
+  std::vector<Overlay> inputs;       ///< by call group
+  std::vector<Overlay> activations;  ///< activations[l - 1] is the input of layer l
+  std::vector<Overlay> weights;      ///< by layer
+  Overlay output;
+
+  /// All of them, in this order.
+  std::vector<Overlay> all() const;
+};
+
+/// Throws Error(bad_input) where a tile does not fit. With `except`, the tile named there contributes nothing but its reads
+/// of sa and tmp, which do not depend on its size.
+EpochOverlays sa_cache_overlays(const Epoch& epoch, const EpochTiles& tiles, const TileIndex* except = nullptr);
+
+/// One GEMM's buffers: sa, tmp, sb, sc, A, B, C.
+EpochOverlays sa_cache_overlays(const Gemm& gemm, Tile tile);
 
 }  // namespace joulegrid

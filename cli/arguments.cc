@@ -1,0 +1,128 @@
+#include "cli/arguments.h"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cmath>
+
+#include "cli/console.h"
+#include "joulegrid/base/error.h"
+#include "joulegrid/base/file.h"
+
+namespace joulegrid::cli {
+
+namespace {
+
+[[noreturn]] void fail(const std::string& message, const std::string& option) {
+  throw Error(ErrorCode::bad_input, message, option);
+}
+
+/// A positive finite number, and what follows it.
+std::pair<double, std::string_view> parse_positive(std::string_view text, const std::string& option) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || !(value > 0) || !std::isfinite(value)) {
+    fail("expected a number above zero, found '" + shortened(text, 40) + "'", option);
+  }
+  return {value, text.substr(static_cast<std::size_t>(end - text.data()))};
+}
+
+}  // namespace
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (;;) {
+    const std::size_t end = text.find(separator);
+    parts.emplace_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::vector<std::uint64_t> parse_sizes(std::string_view text, const std::string& option) {
+  std::vector<std::uint64_t> sizes;
+  for (const std::string& part : split(text, ',')) sizes.push_back(parse_size(part, option));
+  return sizes;
+}
+
+Tile parse_tile(std::string_view text, const std::string& option) {
+  const std::vector<std::uint64_t> sizes = parse_sizes(text, option);
+  if (sizes.size() != 2) fail("expected rows and columns like 8,4, found '" + shortened(text, 40) + "'", option);
+  return {sizes[0], sizes[1]};
+}
+
+Batch parse_batch(std::string_view text, const std::string& option) {
+  if (text == "full") return std::nullopt;
+  return parse_size(text, option);
+}
+
+std::chrono::nanoseconds parse_duration(std::string_view text, const std::string& option) {
+  const auto [value, unit] = parse_positive(text, option);
+  constexpr double longest = 1e8;  // seconds, some three years
+  const double seconds = unit == "s"     ? value
+                         : unit == "ms"  ? value * 1e-3
+                         : unit == "min" ? value * 60
+                         : unit == "h"   ? value * 3600
+                                         : -1;
+  if (seconds < 0) fail("expected a duration like 30s, 500ms, 2min or 1h, found '" + shortened(text, 40) + "'", option);
+  if (seconds > longest) fail("the duration '" + shortened(text, 40) + "' is too long", option);
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds));
+}
+
+void OutputOptions::add_to(CLI::App& command) {
+  command.add_flag("--json", json, "print one JSON document and nothing else");
+  command.add_option("--output", file, "write the JSON document to this file")->type_name("FILE");
+}
+
+void OutputOptions::check() const {
+  if (!file.empty()) require_writable(file);
+}
+
+void OutputOptions::write(const std::string& document, const std::function<std::string(const TextStyle&)>& text) const {
+  if (!file.empty()) write_file(file, document);
+  print(json ? document : text(output_style()));
+}
+
+void ScaleOption::add_to(CLI::App& command) {
+  command.add_option("--joules-per-step", joules_per_step, "energy of one operand read per grid step, in joules (1e-15)")
+      ->type_name("J");
+}
+
+EnergyScale ScaleOption::scale() const {
+  EnergyScale scale;
+  if (joules_per_step.empty()) return scale;
+  const auto [value, rest] = parse_positive(joules_per_step, "--joules-per-step");
+  if (!rest.empty())
+    fail("expected a number of joules like 1e-15, found '" + shortened(joules_per_step, 40) + "'", "--joules-per-step");
+  scale.joules_per_step = value;
+  return scale;
+}
+
+void GemmArguments::add_to(CLI::App& command) {
+  command.add_option("M", m, "rows of A and C")->required()->type_name("");
+  command.add_option("K", k, "columns of A, rows of B")->required()->type_name("");
+  command.add_option("N", n, "columns of B and C")->required()->type_name("");
+}
+
+Gemm GemmArguments::gemm() const { return {parse_size(m, "M"), parse_size(k, "K"), parse_size(n, "N")}; }
+
+void EpochArguments::add_to(CLI::App& command, const std::string& batch_help) {
+  command.add_option("--dims", dims, "widths of the network, input first: 784,2500,10")->required()->type_name("W,W,…");
+  command.add_option("--examples", examples, "examples of the epoch")->required()->type_name("E");
+  command.add_option("--batch", batch, batch_help)->required()->type_name("B");
+}
+
+Epoch EpochArguments::epoch() const {
+  const std::vector<std::uint64_t> widths = parse_sizes(dims, "--dims");
+  const std::uint64_t count = parse_size(examples, "--examples");
+  return {widths, count, parse_batch(batch, "--batch").value_or(count)};
+}
+
+void CandidatesOption::add_to(CLI::App& command) {
+  command.add_option("--candidates", name, "tile sizes to try: divisors of the dimension, or all")
+      ->check(CLI::IsMember({"divisors", "all"}))
+      ->type_name("divisors|all");
+}
+
+void example(CLI::App& command, const std::string& text) { command.footer("Example:\n  " + text); }
+
+}  // namespace joulegrid::cli

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "joulegrid/base/stop.h"
+#include "joulegrid/network/problem.h"
+#include "joulegrid/report/energy_scale.h"
+#include "joulegrid/report/movement_report.h"
+#include "joulegrid/search/tile_sizes.h"
+
+namespace CLI {
+class App;
+}
+
+namespace joulegrid::cli {
+
+/// The parts of "a,b,c"; an empty part stays one.
+std::vector<std::string> split(std::string_view text, char separator);
+
+/// "784,2500,10": sizes. Throws Error naming `option`.
+std::vector<std::uint64_t> parse_sizes(std::string_view text, const std::string& option);
+
+/// "I,J".
+Tile parse_tile(std::string_view text, const std::string& option);
+
+/// "full" or a size.
+Batch parse_batch(std::string_view text, const std::string& option);
+
+/// "30s", "500ms", "2min": more than zero.
+std::chrono::nanoseconds parse_duration(std::string_view text, const std::string& option);
+
+/// Options that say where results go, and how.
+struct OutputOptions {
+  bool json = false;
+  std::string file;
+
+  void add_to(CLI::App& command);
+  /// Throws where the file cannot be written; call it before the work.
+  void check() const;
+  /// The document to the file if one is named; the document (with --json) or the text to standard output.
+  void write(const std::string& document, const std::function<std::string(const TextStyle&)>& text) const;
+};
+
+/// --joules-per-step.
+struct ScaleOption {
+  std::string joules_per_step;
+
+  void add_to(CLI::App& command);
+  EnergyScale scale() const;
+};
+
+/// The positional M K N.
+struct GemmArguments {
+  std::string m, k, n;
+
+  void add_to(CLI::App& command);
+  Gemm gemm() const;
+};
+
+/// --dims, --examples, --batch.
+struct EpochArguments {
+  std::string dims, examples, batch;
+
+  void add_to(CLI::App& command, const std::string& batch_help = "rows per call, or full");
+  Epoch epoch() const;
+};
+
+/// --candidates divisors|all.
+struct CandidatesOption {
+  std::string name = "divisors";
+
+  void add_to(CLI::App& command);
+  Candidates candidates() const { return name == "all" ? Candidates::all : Candidates::divisors; }
+};
+
+/// The help text's example.
+void example(CLI::App& command, const std::string& text);
+
+}  // namespace joulegrid::cli

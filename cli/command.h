@@ -1,0 +1,15 @@
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace joulegrid::cli {
+
+/// Each adds one subcommand to the program; its callback does the work and throws joulegrid::Error where it cannot.
+void add_model(CLI::App& app);
+void add_search(CLI::App& app);
+void add_report(CLI::App& app);
+void add_completion(CLI::App& app);
+
+}  // namespace joulegrid::cli

@@ -1,0 +1,77 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <new>
+#include <string>
+
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/console.h"
+#include "joulegrid/base/error.h"
+
+namespace {
+
+/// The exit statuses, docs/cli.md.
+enum Status { done = 0, failed = 1, bad_input = 2, unavailable = 3, interrupted = 4 };
+
+Status status_of(joulegrid::ErrorCode code) {
+  switch (code) {
+    case joulegrid::ErrorCode::bad_input:
+    case joulegrid::ErrorCode::overflow: return bad_input;
+    case joulegrid::ErrorCode::unavailable: return unavailable;
+    case joulegrid::ErrorCode::system: return failed;
+  }
+  return failed;
+}
+
+Status complain(Status status, std::string message) {
+  std::replace(message.begin(), message.end(), '\n', ' ');
+  std::fprintf(stderr, "joulegrid: %s\n", message.c_str());
+  return status;
+}
+
+/// The innermost command that the words chose, for "see … --help".
+std::string command_line_of(const CLI::App& app) {
+  std::string path = app.get_name();
+  for (const CLI::App* command = &app; !command->get_subcommands().empty();) {
+    command = command->get_subcommands().front();
+    path += " " + command->get_name();
+  }
+  return path;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("What the movement of data must cost: prices, searches and reports schedules of matrix products and networks.",
+               "joulegrid");
+  app.set_version_flag("--version", "joulegrid " JOULEGRID_VERSION);
+  app.require_subcommand(1);
+  joulegrid::cli::add_model(app);
+  joulegrid::cli::add_search(app);
+  joulegrid::cli::add_report(app);
+  joulegrid::cli::add_completion(app);
+  joulegrid::cli::example(app, "joulegrid report movement");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {  // --help, --version
+    return app.exit(asked);
+  } catch (const CLI::ParseError& error) {
+    return complain(bad_input, std::string(error.what()) + "; see `" + command_line_of(app) + " --help`");
+  }
+  return done;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const joulegrid::cli::Interrupted&) {
+    return interrupted;
+  } catch (const joulegrid::Error& error) {
+    return complain(status_of(error.code()), error.what());
+  } catch (const std::bad_alloc&) {
+    return complain(failed, "out of memory");
+  } catch (const std::exception& error) {
+    return complain(failed, error.what());
+  }
+}

@@ -1,0 +1,91 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/console.h"
+#include "joulegrid/base/error.h"
+#include "joulegrid/base/file.h"
+#include "joulegrid/report/price_report.h"
+#include "joulegrid/schedule/schedule_file.h"
+
+namespace joulegrid::cli {
+
+namespace {
+
+struct Common {
+  OutputOptions output;
+  ScaleOption scale;
+  std::string schedule;
+
+  void add_to(CLI::App& command) {
+    command.add_option("--schedule", schedule, "price the schedule in this file, as `search --save` writes it")
+        ->type_name("FILE");
+    scale.add_to(command);
+    output.add_to(command);
+  }
+
+  void write(const PriceReport& report) const {
+    output.write(price_document(report), [&](const TextStyle& style) { return price_text(report, style); });
+  }
+};
+
+struct ModelGemm : Common {
+  GemmArguments arguments;
+  std::string tile;
+
+  void run() const {
+    const Gemm gemm = arguments.gemm();
+    const EnergyScale energy = scale.scale();
+    output.check();
+    write(price_report(gemm, tiles(gemm), energy));
+  }
+
+  EpochTiles tiles(const Gemm& gemm) const {
+    if (!schedule.empty()) return read_schedule(read_file(schedule), schedule, gemm);
+    if (tile.empty()) return {{search_gemm_tile(gemm).tile}};
+    const Tile given = parse_tile(tile, "--tile");
+    require_fit(gemm, given, "--tile");
+    return {{given}};
+  }
+};
+
+struct ModelMlp : Common {
+  EpochArguments arguments;
+
+  void run() const {
+    const Epoch epoch = arguments.epoch();
+    const EnergyScale energy = scale.scale();
+    output.check();
+    const EpochTiles tiles =
+        schedule.empty() ? search_epoch_tiles(epoch).tiles : read_schedule(read_file(schedule), schedule, epoch);
+    write(price_report(epoch, tiles, energy));
+  }
+};
+
+}  // namespace
+
+void add_model(CLI::App& app) {
+  CLI::App* model = app.add_subcommand("model", "Price the data movement of one schedule");
+  model->require_subcommand(1);
+
+  CLI::App* gemm = model->add_subcommand("gemm", "Price one matrix product C[M×N] = A[M×K]·B[K×N]");
+  const auto of_gemm = std::make_shared<ModelGemm>();
+  of_gemm->arguments.add_to(*gemm);
+  CLI::Option* tile =
+      gemm->add_option("--tile", of_gemm->tile, "rows and columns of a C tile; without it, the best divisor tile");
+  tile->type_name("I,J");
+  of_gemm->add_to(*gemm);
+  tile->excludes("--schedule");
+  example(*gemm, "joulegrid model gemm 8192 8192 8192 --tile 256,128");
+  gemm->callback([of_gemm] { of_gemm->run(); });
+
+  CLI::App* mlp = model->add_subcommand("mlp", "Price an inference epoch of an MLP; without a schedule, the best tiles found");
+  const auto of_mlp = std::make_shared<ModelMlp>();
+  of_mlp->arguments.add_to(*mlp);
+  of_mlp->add_to(*mlp);
+  example(*mlp, "joulegrid model mlp --dims 784,2500,2000,1500,1000,500,10 --examples 60000 --batch 64");
+  mlp->callback([of_mlp] { of_mlp->run(); });
+}
+
+}  // namespace joulegrid::cli

@@ -1,0 +1,94 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/console.h"
+#include "joulegrid/base/error.h"
+#include "joulegrid/report/movement_report.h"
+
+namespace joulegrid::cli {
+
+namespace {
+
+/// YYYY-MM-DD, a day that exists.
+std::string parse_date(const std::string& text) {
+  const auto number = [&](std::size_t first, std::size_t count) {
+    int value = 0;
+    for (std::size_t i = first; i < first + count; ++i) {
+      if (text[i] < '0' || text[i] > '9') return -1;
+      value = value * 10 + (text[i] - '0');
+    }
+    return value;
+  };
+  if (text.size() == 10 && text[4] == '-' && text[7] == '-' && number(0, 4) > 0 && number(5, 2) > 0 && number(8, 2) > 0) {
+    const std::chrono::year_month_day date{std::chrono::year(number(0, 4)),
+                                           std::chrono::month(static_cast<unsigned>(number(5, 2))),
+                                           std::chrono::day(static_cast<unsigned>(number(8, 2)))};
+    if (date.ok()) return text;
+  }
+  throw Error(ErrorCode::bad_input, "expected a date like 2026-09-02, found '" + shortened(text, 40) + "'", "--date");
+}
+
+struct ReportMovement {
+  OutputOptions output;
+  ScaleOption scale;
+  std::string dims, examples, batches, gemm, date;
+
+  MovementSubject subject() const {
+    MovementSubject subject;
+    if (!dims.empty()) subject.widths = parse_sizes(dims, "--dims");
+    if (!examples.empty()) subject.examples = parse_size(examples, "--examples");
+    if (!batches.empty()) {
+      subject.batches.clear();
+      for (const std::string& batch : split(batches, ',')) subject.batches.push_back(parse_batch(batch, "--batches"));
+    }
+    if (!gemm.empty()) {
+      const std::vector<std::uint64_t> sizes = parse_sizes(gemm, "--gemm");
+      if (sizes.size() != 3) throw Error(ErrorCode::bad_input, "expected M,K,N, found '" + shortened(gemm, 40) + "'", "--gemm");
+      subject.reference = {sizes[0], sizes[1], sizes[2]};
+    }
+    if (!date.empty()) subject.date = parse_date(date);
+    subject.scale = scale.scale();
+    return subject;
+  }
+
+  void run() const {
+    const MovementSubject about = subject();
+    output.check();
+    Stop stop;
+    stop_on_signals(stop);
+    ProgressLine line;
+    MovementReportOptions options;
+    options.stop = &stop;
+    options.progress = [&](const std::string& batch, const DescentProgress& at) {
+      line.show("batch " + batch + ", from " + start_name(at.start) + ", sweep " + std::to_string(at.sweep));
+    };
+    const MovementReport report = movement_report(about, options);
+    output.write(movement_document(report), [&](const TextStyle& style) { return movement_text(report, style); });
+    if (!report.complete) throw Interrupted{};
+  }
+};
+
+}  // namespace
+
+void add_report(CLI::App& app) {
+  CLI::App* report = app.add_subcommand("report", "Write a report");
+  report->require_subcommand(1);
+
+  CLI::App* movement = report->add_subcommand(
+      "movement", "Movement energy of an inference epoch by batch size; the defaults give the published report");
+  const auto of = std::make_shared<ReportMovement>();
+  movement->add_option("--dims", of->dims, "widths of the network (784,2500,2000,1500,1000,500,10)")->type_name("W,W,…");
+  movement->add_option("--examples", of->examples, "examples of the epoch (60000)")->type_name("E");
+  movement->add_option("--batches", of->batches, "rows per call, or full (full,64,16,4,1)")->type_name("B,B,…");
+  movement->add_option("--gemm", of->gemm, "matrix product of the MAC-count-only projection (8192,8192,8192)")
+      ->type_name("M,K,N");
+  movement->add_option("--date", of->date, "date of the report (that of the model, 2026-09-02)")->type_name("YYYY-MM-DD");
+  of->scale.add_to(*movement);
+  of->output.add_to(*movement);
+  example(*movement, "joulegrid report movement --dims 784,300,100,10 --examples 10000 --batches full,100,1");
+  movement->callback([of] { of->run(); });
+}
+
+}  // namespace joulegrid::cli

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "joulegrid/base/stop.h"
+#include "joulegrid/grid/packing.h"
+#include "joulegrid/network/epoch.h"
+#include "joulegrid/network/gemm.h"
+#include "joulegrid/report/energy_scale.h"
+#include "joulegrid/report/text.h"
+#include "joulegrid/search/sa_cache_search.h"
+
+namespace joulegrid {
+
+/// A batch size as it was asked for; nothing means all examples in one call, "full".
+using Batch = std::optional<std::uint64_t>;
+
+/// What a movement report is about. The defaults are the published report's subject.
+struct MovementSubject {
+  std::vector<std::uint64_t> widths{784, 2500, 2000, 1500, 1000, 500, 10};
+  std::uint64_t examples = 60000;
+  std::vector<Batch> batches{std::nullopt, 64, 16, 4, 1};
+  Gemm reference{8192, 8192, 8192};  ///< whose energy per MAC the MAC-count-only projection uses
+  EnergyScale scale;
+  std::string date = "2026-09-02";  ///< the model's date, unless the report's own is wanted
+};
+
+/// One batch size: the best tiles found, and where everything then lies.
+struct MovementCase {
+  Batch asked;
+  Epoch epoch;
+  EpochTilesFound found;
+  Packing packing;
+
+  /// "full", or the batch's digits.
+  std::string name() const { return asked ? to_string(*asked) : "full"; }
+};
+
+/// Everything the movement report says, computed.
+struct MovementReport {
+  MovementSubject subject;
+  std::vector<MovementCase> cases;  ///< in the order asked for
+  MovementCase full;                ///< the full batch, whether asked for or not
+  GemmTile reference;
+  bool complete = true;  ///< false: interrupted; cases that were not begun are missing
+};
+
+struct MovementReportOptions {
+  const Stop* stop = nullptr;
+  std::function<void(const std::string& batch, const DescentProgress&)> progress{};
+};
+
+/// Throws Error(bad_input) for a subject that makes no sense (also for a batch given twice), Error(overflow).
+MovementReport movement_report(const MovementSubject& subject, const MovementReportOptions& options = {});
+
+/// The JSON document, docs/formats.md; for the default subject it is the published report to the last byte.
+std::string movement_document(const MovementReport& report);
+
+/// The report as tables.
+std::string movement_text(const MovementReport& report, const TextStyle& style);
+
+}  // namespace joulegrid

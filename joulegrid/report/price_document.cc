@@ -1,0 +1,80 @@
+#include "joulegrid/base/json.h"
+#include "joulegrid/report/price_report.h"
+#include "joulegrid/schedule/schedule_json.h"
+
+namespace joulegrid {
+
+namespace {
+
+Json regions_json(const Packing& packing) {
+  Json json = Json::array();
+  for (const PackedRegion& region : packing.regions) {
+    Json entry;
+    entry["name"] = region.name;
+    entry["role"] = role_name(region.role);
+    entry["cells"] = region.cells;
+    entry["reads_per_cell"] = region.reads_per_cell;
+    entry["first_address"] = region.first_address;
+    entry["last_address"] = region.last_address;
+    entry["steps"] = region.steps.count();
+    json.push_back(std::move(entry));
+  }
+  return json;
+}
+
+Json layers_json(const Epoch& epoch, const Packing& packing) {
+  Json json = Json::array();
+  for (std::size_t layer = 0; layer < packing.layer_steps.size(); ++layer) {
+    Json entry;
+    entry["layer"] = layer;
+    entry["input_width"] = epoch.widths()[layer];
+    entry["output_width"] = epoch.widths()[layer + 1];
+    entry["steps"] = packing.layer_steps[layer].count();
+    json.push_back(std::move(entry));
+  }
+  return json;
+}
+
+void add_search(Json& json, const SearchFacts& facts) {
+  json["candidates"] = facts.candidates == Candidates::divisors ? "divisors" : "all";
+  json["evaluations"] = facts.evaluations;
+  json["seconds"] = facts.seconds;
+  json["seed"] = nullptr;         // nothing in this search is random
+  json["floor_steps"] = nullptr;  // no floor is computed yet
+  json["ratio_to_floor"] = nullptr;
+  json["complete"] = facts.complete;
+  if (facts.start) {
+    json["winning_start"] = start_name(*facts.start);
+    json["sweeps"] = facts.sweeps;
+  }
+}
+
+}  // namespace
+
+PriceReport price_report(const Problem& problem, const EpochTiles& tiles, const EnergyScale& scale) {
+  const auto* gemm = std::get_if<Gemm>(&problem);
+  const EpochOverlays overlays =
+      gemm != nullptr ? sa_cache_overlays(*gemm, tiles.at(0).at(0)) : sa_cache_overlays(std::get<Epoch>(problem), tiles);
+  return {problem, tiles, pack(overlays.all()), scale};
+}
+
+std::string price_document(const PriceReport& report) {
+  const Epoch epoch = as_epoch(report.problem);
+  Json json;
+  json["schema_version"] = schedule_schema_version;
+  json["problem"] = problem_json(report.problem);
+  json["family"] = "sa_cache";
+  json["steps"] = report.packing.steps.count();
+  json["charged_reads"] = report.packing.charged_reads.count();
+  json["joules"] = report.scale.joules(report.packing.steps).count();
+  json["joules_per_step"] = report.scale.joules_per_step;
+  json["macs"] = epoch.macs();
+  json["steps_per_mac"] = rounded_quotient(report.packing.steps.count(), epoch.macs());
+  if (std::holds_alternative<Epoch>(report.problem)) json["layers"] = layers_json(epoch, report.packing);
+  json["regions"] = regions_json(report.packing);
+  json["tiles"] = tiles_json(epoch, report.tiles);
+  if (report.search) add_search(json, *report.search);
+  return json_text(json);
+}
+
+}  // namespace joulegrid

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "joulegrid/grid/packing.h"
+#include "joulegrid/network/problem.h"
+#include "joulegrid/report/energy_scale.h"
+#include "joulegrid/report/text.h"
+#include "joulegrid/search/sa_cache_search.h"
+
+namespace joulegrid {
+
+/// How a schedule was found.
+struct SearchFacts {
+  Candidates candidates = Candidates::divisors;
+  std::uint64_t evaluations = 0;
+  double seconds = 0;
+  bool complete = true;
+  std::optional<Start> start{};  ///< for an epoch: where the winning descent began, and its sweeps
+  int sweeps = 0;
+};
+
+/// One schedule of one problem and its price: what `model` and `search` say.
+struct PriceReport {
+  Problem problem;
+  EpochTiles tiles;
+  Packing packing;
+  EnergyScale scale;
+  std::optional<SearchFacts> search{};
+};
+
+/// Prices the schedule; throws Error(bad_input) where a tile does not fit, Error(overflow).
+PriceReport price_report(const Problem& problem, const EpochTiles& tiles, const EnergyScale& scale);
+
+/// The JSON document, docs/formats.md; it is also a schedule file. With `search` the keys of a search are added.
+std::string price_document(const PriceReport& report);
+
+/// The report as tables.
+std::string price_text(const PriceReport& report, const TextStyle& style);
+
+}  // namespace joulegrid

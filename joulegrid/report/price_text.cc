@@ -1,0 +1,117 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "joulegrid/grid/distance.h"
+#include "joulegrid/report/price_report.h"
+#include "joulegrid/report/table.h"
+
+namespace joulegrid {
+
+namespace {
+
+constexpr std::size_t bar_width = 16;
+
+std::string tile_text(Tile tile) { return to_string(tile.i) + " × " + to_string(tile.j); }
+
+std::string title(const PriceReport& report) {
+  if (const auto* gemm = std::get_if<Gemm>(&report.problem)) {
+    return fmt::format("GEMM {} × {} × {} (M × K × N), family sa_cache, tile {}", to_string(gemm->m), to_string(gemm->k),
+                       to_string(gemm->n), tile_text(report.tiles[0][0]));
+  }
+  const auto& epoch = std::get<Epoch>(report.problem);
+  std::vector<std::string> calls;
+  for (const CallGroup& group : epoch.call_groups()) calls.push_back(to_string(group.calls) + " × " + to_string(group.rows));
+  return fmt::format("MLP epoch of {} examples, batch {} (calls × rows: {}), family sa_cache", to_string(epoch.examples()),
+                     to_string(epoch.batch()), joined(calls, ", "));
+}
+
+std::string widths_text(const Epoch& epoch) {
+  std::vector<std::string> widths;
+  for (const std::uint64_t width : epoch.widths()) widths.push_back(to_string(width));
+  return joined(widths, "-");
+}
+
+std::string totals(const PriceReport& report, const TextStyle& style) {
+  const Packing& packing = report.packing;
+  const Wide macs = as_epoch(report.problem).macs();
+  const auto per = [&](Wide of) { return si(rounded_quotient(packing.steps.count(), of), "") + " steps"; };
+  std::string text;
+  const auto line = [&](const char* name, const std::string& value, const std::string& remark) {
+    text += fmt::format("  {:<16} {}{}\n", name, value, remark.empty() ? "" : "  " + style.dim(remark));
+  };
+  line("movement energy", style.accent(si(report.scale.joules(packing.steps).count(), "J", 6)),
+       "at " + si(report.scale.joules_per_step, "J") + " per operand read and grid step");
+  line("grid steps", grouped(packing.steps.count()), "");
+  line("MACs", si(macs, ""), per(macs) + " each");
+  line("charged reads", si(packing.charged_reads.count(), ""), per(packing.charged_reads.count()) + " each");
+  return text;
+}
+
+/// The bars show shares of the largest row.
+template <typename Rows, typename StepsOf>
+GridSteps largest(const Rows& rows, const StepsOf& steps_of) {
+  GridSteps most;
+  for (const auto& row : rows) most = std::max(most, steps_of(row));
+  return most;
+}
+
+std::string region_table(const PriceReport& report, const TextStyle& style) {
+  using enum Table::Align;
+  Table table({{"Region", left}, {"Cells"}, {"Reads/cell"}, {"Distance", left}, {"Energy"}, {"Share"}, {"", left}});
+  const GridSteps most = largest(report.packing.regions, [](const PackedRegion& region) { return region.steps; });
+  for (const PackedRegion& region : report.packing.regions) {
+    const std::string nearest = si(distance(region.first_address), "");
+    const std::string farthest = si(distance(region.last_address), "");
+    table.add_row({region.name, si(region.cells, ""), si(region.reads_per_cell, ""),
+                   nearest == farthest ? nearest : nearest + " to " + farthest,
+                   si(report.scale.joules(region.steps).count(), "J"), percent(region.steps, report.packing.steps),
+                   bar(region.steps, most, bar_width)});
+  }
+  return table.text(style);
+}
+
+std::string layer_table(const PriceReport& report, const TextStyle& style) {
+  using enum Table::Align;
+  const auto& epoch = std::get<Epoch>(report.problem);
+  std::vector<Table::Column> columns{{"Layer"}, {"Widths", left}};
+  for (const CallGroup& group : epoch.call_groups()) columns.push_back({"Tile, " + to_string(group.rows) + " rows", left});
+  for (const Table::Column& column : std::vector<Table::Column>{{"Energy"}, {"Share"}, {"", left}}) columns.push_back(column);
+  Table table(columns);
+  const GridSteps most = largest(report.packing.layer_steps, [](GridSteps steps) { return steps; });
+  for (std::size_t layer = 0; layer < epoch.layers(); ++layer) {
+    const GridSteps steps = report.packing.layer_steps[layer];
+    std::vector<std::string> row{std::to_string(layer),
+                                 to_string(epoch.widths()[layer]) + " → " + to_string(epoch.widths()[layer + 1])};
+    for (const std::vector<Tile>& tiles : report.tiles) row.push_back(tile_text(tiles[layer]));
+    row.push_back(si(report.scale.joules(steps).count(), "J"));
+    row.push_back(percent(steps, report.packing.steps));
+    row.push_back(bar(steps, most, bar_width));
+    table.add_row(row);
+  }
+  return table.text(style);
+}
+
+std::string search_lines(const SearchFacts& facts) {
+  const char* sizes = facts.candidates == Candidates::divisors ? "all divisor tiles" : "all tile sizes";
+  std::string text = fmt::format("Searched {} in {} with {} prices and bounds.\n", sizes, si(facts.seconds, "s", 3),
+                                 grouped(facts.evaluations));
+  if (facts.start) text += fmt::format("Best from {}, {} sweeps.\n", start_name(*facts.start), facts.sweeps);
+  if (!facts.complete) text += "Stopped early: a better schedule may exist.\n";
+  return text;
+}
+
+}  // namespace
+
+std::string price_text(const PriceReport& report, const TextStyle& style) {
+  std::string text = style.bold(shortened(title(report), text_width)) + "\n";
+  const bool is_epoch = std::holds_alternative<Epoch>(report.problem);
+  if (is_epoch) text += style.dim(shortened("widths " + widths_text(std::get<Epoch>(report.problem)), text_width)) + "\n";
+  text += "\n" + totals(report, style) + "\n";
+  if (is_epoch) text += layer_table(report, style) + "\n";
+  text += region_table(report, style);
+  if (report.search) text += "\n" + search_lines(*report.search);
+  return text;
+}
+
+}  // namespace joulegrid

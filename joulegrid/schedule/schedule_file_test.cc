@@ -1,0 +1,64 @@
+#include "joulegrid/schedule/schedule_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "joulegrid/base/error.h"
+
+namespace joulegrid {
+namespace {
+
+using ::testing::HasSubstr;
+
+const Epoch epoch({8, 6, 4}, 10, 4);
+const EpochTiles tiles{{{4, 3}, {2, 4}}, {{1, 6}, {2, 2}}};
+
+std::string with(std::string from, const std::string& to) {
+  std::string text = schedule_text(epoch, tiles);
+  const auto at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+std::string error_of(const std::string& text) {
+  try {
+    read_schedule(text, "s.json", epoch);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::bad_input);
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(ScheduleFile, reads_back_what_it_wrote) {
+  EXPECT_EQ(read_schedule(schedule_text(epoch, tiles), "s.json", epoch), tiles);
+  const Gemm gemm{9, 2, 7};
+  EXPECT_EQ(read_schedule(schedule_text(gemm, {{{3, 5}}}), "s.json", gemm), (EpochTiles{{{3, 5}}}));
+}
+
+TEST(ScheduleFile, names_the_place_of_every_mistake) {
+  EXPECT_THAT(error_of(""), HasSubstr("s.json:1: not valid JSON"));
+  EXPECT_THAT(error_of("[]"), HasSubstr("s.json#/: expected an object"));
+  EXPECT_THAT(error_of(with("\"schema_version\": 1", "\"schema_version\": 2")), HasSubstr("s.json#/schema_version"));
+  EXPECT_THAT(error_of(with("\"family\": \"sa_cache\"", "\"family\": \"nest\"")), HasSubstr("s.json#/family"));
+  EXPECT_THAT(error_of(with("\"family\"", "\"familie\"")), HasSubstr("\"family\" is missing"));
+  EXPECT_THAT(error_of(with("\"examples\": 10", "\"examples\": 11")),
+              HasSubstr("s.json#/problem: a schedule for another problem"));
+  EXPECT_THAT(error_of(with("\"rows\": 4", "\"rows\": 5")),
+              HasSubstr("s.json#/tiles/0/rows: this problem has calls of 4 or 2 rows"));
+  EXPECT_THAT(error_of(with("\"layer\": 1", "\"layer\": 2")), HasSubstr("s.json#/tiles/1/layer"));
+  EXPECT_THAT(error_of(with("\"layer\": 1", "\"layer\": 0")), HasSubstr("s.json#/tiles/1: a second tile"));
+  EXPECT_THAT(error_of(with("\"tile_j\": 3", "\"tile_j\": 7")), HasSubstr("s.json#/tiles/0: tile_j of 7"));
+  EXPECT_THAT(error_of(with("\"tile_j\": 3", "\"tile_j\": 0")), HasSubstr("s.json#/tiles/0/tile_j"));
+  EXPECT_THAT(error_of(with("\"tile_j\": 3", "\"tile_j\": 3.0")), HasSubstr("s.json#/tiles/0/tile_j"));
+  EXPECT_THAT(error_of(with("\"tile_j\": 3", "\"tile_j\": \"3\"")), HasSubstr("s.json#/tiles/0/tile_j"));
+  EXPECT_THAT(error_of(with("\"tile_j\": 3", "\"other\": 3")), HasSubstr("s.json#/tiles/0: the key \"tile_j\" is missing"));
+  EXPECT_THAT(error_of(with("\"tiles\": [", "\"tiles\": [], \"x\": [")),
+              HasSubstr("s.json#/tiles: the tile of rows 4, layer 0"));
+  EXPECT_THAT(error_of(with("\"tiles\": [", "\"tiles\": {}, \"x\": [")), HasSubstr("s.json#/tiles: expected an array"));
+}
+
+}  // namespace
+}  // namespace joulegrid

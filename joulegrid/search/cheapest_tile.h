@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "joulegrid/base/stop.h"
+#include "joulegrid/search/tile_pricer.h"
+#include "joulegrid/search/tile_sizes.h"
+
+namespace joulegrid {
+
+/// A tile and what the epoch costs with it.
+struct PricedTile {
+  Tile tile;
+  Wide steps = 0;
+};
+
+/// Branch and bound over the rectangle `rows` × `columns` of tiles: the first in lexicographic order of the cheapest ones,
+/// or `incumbent` where none is strictly cheaper than it. Adds to `evaluations` the prices and bounds computed. Where `stop`
+/// asks it to end early the result is the best so far.
+PricedTile cheapest_tile(TilePricer& pricer, const TileSizes& rows, const TileSizes& columns,
+                         std::optional<PricedTile> incumbent, std::uint64_t& evaluations, const Stop* stop);
+
+}  // namespace joulegrid

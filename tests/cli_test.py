@@ -1,0 +1,246 @@
+"""The program from outside: exit statuses, error lines, files, signals. JOULEGRID names it."""
+import json
+import os
+import pathlib
+import pty
+import re
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+PROGRAM = os.environ["JOULEGRID"]
+EPOCH = ["--dims", "20,12,6", "--examples", "50", "--batch", "8"]
+
+
+def run(*args, **kwargs):
+    return subprocess.run([PROGRAM, *map(str, args)], capture_output=True, text=True, **kwargs)
+
+
+class CliTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = pathlib.Path(self.folder.name)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def refused(self, *args, says, status=2):
+        """One line on standard error, nothing on standard output, no file touched."""
+        before = sorted(p.name for p in self.path.rglob("*"))
+        ran = run(*args)
+        self.assertEqual(ran.returncode, status, (args, ran))
+        self.assertEqual(ran.stdout, "", args)
+        self.assertRegex(ran.stderr, says, args)
+        self.assertRegex(ran.stderr, r"\Ajoulegrid: [^\n]+\n\Z", args)
+        self.assertEqual(before, sorted(p.name for p in self.path.rglob("*")), args)
+
+    def test_sizes_must_be_whole_numbers_in_range(self):
+        for bad in ["0", "1.5", "7x", "x", "", " 1", "1e3", "281474976710657", "99999999999999999999999999", "+4", "0x10", "１"]:
+            self.refused("model", "gemm", bad, "4", "4", says="M: expected a whole number")
+            self.refused("model", "gemm", "4", "4", bad, says="N: expected a whole number")
+            self.refused("model", "mlp", "--dims", f"4,{bad},2", "--examples", "4", "--batch", "2", says="--dims")
+            self.refused("model", "mlp", "--dims", "4,2", "--examples", bad, "--batch", "2", says="--examples")
+            self.refused("report", "movement", "--dims", f"4,{bad}", says="--dims")
+            self.refused("report", "movement", "--batches", f"full,{bad}", says="--batches")
+            self.refused("report", "movement", "--gemm", f"4,4,{bad}", says="--gemm")
+            self.refused("model", "gemm", "4", "4", "4", "--tile", f"{bad},1", says="--tile")
+        self.refused("model", "gemm", "-4", "4", "4", says="-4|required")
+        self.refused("model", "mlp", "--dims", "4,2", "--examples", "-4", "--batch", "2", says="examples")
+
+    def test_subjects_must_make_sense(self):
+        self.refused("model", "gemm", 4, 4, 4, "--tile", "5,1", says="--tile: tile_i of 5")
+        self.refused("model", "gemm", 4, 4, 4, "--tile", "1,5", says="--tile: tile_j of 5")
+        self.refused("model", "gemm", 4, 4, 4, "--tile", "1", says="--tile")
+        self.refused("model", "gemm", 4, 4, 4, "--tile", "1,2,3", says="--tile")
+        self.refused("model", "mlp", "--dims", "4", "--examples", 4, "--batch", 2, says="at least two widths")
+        self.refused("report", "movement", "--dims", "4", says="at least two widths")
+        self.refused("model", "mlp", "--dims", "4,2", "--examples", 4, "--batch", 5, says="batch of 5 is larger")
+        self.refused("report", "movement", "--batches", "60001", says="batch of 60001 is larger")
+        self.refused("report", "movement", "--batches", "64,64", says="given twice")
+        self.refused("report", "movement", "--gemm", "4,4", says="--gemm")
+        self.refused("report", "movement", "--date", "2026-02-30", says="--date")
+        self.refused("report", "movement", "--date", "today", says="--date")
+        self.refused("report", "movement", "--joules-per-step", "0", says="--joules-per-step")
+        self.refused("report", "movement", "--joules-per-step", "1fJ", says="--joules-per-step")
+        self.refused("search", "gemm", 4, 4, 4, "--family", "sa_cache", "--budget", "5", says="--budget")
+        self.refused("search", "gemm", 4, 4, 4, "--family", "sa_cache", "--budget", "-5s", says="--budget|budget")
+        self.refused("search", "gemm", 4, 4, 4, "--family", "magic", says="family")
+        self.refused("search", "gemm", 4, 4, 4, says="--family is required")
+
+    def test_usage_errors_point_at_the_help(self):
+        self.refused(says="subcommand is required; see `joulegrid --help`")
+        self.refused("model", says="see `joulegrid model --help`")
+        self.refused("model", "gemm", "4", "4", says="N is required; see `joulegrid model gemm --help`")
+        self.refused("model", "gemm", 4, 4, 4, 4, says="see `joulegrid model gemm --help`")
+        self.refused("modle", says="modle|subcommand")
+        self.refused("report", "movement", "--tile", says="--tile")
+        self.refused("model", "gemm", 4, 4, 4, "--tile", "1,1", "--schedule", "x", says="excludes")
+
+    def test_counts_past_128_bits_are_an_error_not_a_number(self):
+        size = 2**48
+        self.refused("model", "gemm", size, size, size, "--tile", "1,1", says="does not fit 128 bits")
+        self.refused("search", "gemm", size, size, size, "--family", "sa_cache", says="does not fit 128 bits")
+        self.refused("report", "movement", "--dims", f"{size},{size}", says="does not fit 128 bits")
+
+    def test_outputs_that_cannot_be_written_are_refused_before_the_work(self):
+        missing = self.path / "no" / "such" / "file.json"
+        for args in (["report", "movement"], ["model", "gemm", 4, 4, 4], ["model", "mlp", *EPOCH],
+                     ["search", "gemm", 4, 4, 4, "--family", "sa_cache"], ["search", "mlp", *EPOCH, "--family", "sa_cache"]):
+            self.refused(*args, "--output", missing, says="cannot write")
+            self.refused(*args, "--output", self.path, says="cannot write")
+            if args[0] == "search":
+                self.refused(*args, "--save", missing, says="cannot write")
+
+    def test_standard_output_that_is_full_is_an_error(self):
+        with open("/dev/full", "w") as full:
+            ran = subprocess.run([PROGRAM, "model", "gemm", "4", "4", "4"], stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(ran.returncode, 2)
+        self.assertIn("standard output", ran.stderr)
+
+    def test_output_holds_the_document_and_replaces_only_on_success(self):
+        out = self.path / "report.json"
+        out.write_text("old")
+        self.refused("report", "movement", "--batches", "0", "--output", out, says="--batches")
+        self.assertEqual(out.read_text(), "old")
+        ran = run("report", "movement", "--output", out)
+        self.assertEqual(ran.returncode, 0)
+        self.assertIn("Cheapest", ran.stdout)
+        self.assertEqual(out.read_text(), run("report", "movement", "--json").stdout)
+        self.assertEqual([p.name for p in self.path.iterdir()], ["report.json"])
+
+    def test_json_prints_one_document_and_nothing_else(self):
+        for args in (["report", "movement", "--dims", "8,4", "--examples", "6", "--batches", "4"], ["model", "gemm", 4, 6, 8],
+                     ["model", "mlp", *EPOCH], ["search", "gemm", 4, 6, 8, "--family", "sa_cache"],
+                     ["search", "mlp", *EPOCH, "--family", "sa_cache", "--candidates", "all"]):
+            ran = run(*args, "--json")
+            self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+            json.loads(ran.stdout)
+
+    def test_documents_hold_the_keys_that_scripts_rely_on(self):
+        model = json.loads(run("model", "gemm", 16, 16, 16, "--tile", "8,4", "--json").stdout)
+        for key in ("schema_version", "problem", "family", "steps", "charged_reads", "joules", "macs", "steps_per_mac", "regions", "tiles"):
+            self.assertIn(key, model)
+        self.assertEqual(model["steps"], 73602)
+        self.assertEqual(model["tiles"], [{"rows": 16, "layer": 0, "tile_i": 8, "tile_j": 4}])
+        self.assertEqual([r["name"] for r in model["regions"]], ["sa", "tmp", "sb", "sc", "A", "B", "C"])
+        self.assertEqual({r["role"] for r in model["regions"]}, {"scratch", "input", "weight", "output"})
+        search = json.loads(run("search", "mlp", *EPOCH, "--family", "sa_cache", "--json").stdout)
+        for key in ("evaluations", "seconds", "seed", "floor_steps", "ratio_to_floor"):
+            self.assertIn(key, search)
+
+    def test_a_saved_schedule_is_priced_as_the_search_priced_it(self):
+        for args in (["gemm", 77, 10, 91], ["mlp", *EPOCH]):
+            for candidates in ("divisors", "all"):
+                file = self.path / "schedule.json"
+                found = json.loads(run("search", *args, "--family", "sa_cache", "--candidates", candidates, "--save", file, "--json").stdout)
+                priced = json.loads(run("model", *args, "--schedule", file, "--json").stdout)
+                for key in ("steps", "charged_reads", "tiles", "regions"):
+                    self.assertEqual(found[key], priced[key])
+                file.write_text(json.dumps(found))  # a search's document is a schedule file too
+                self.assertEqual(priced, json.loads(run("model", *args, "--schedule", file, "--json").stdout))
+
+    def test_schedule_files_that_do_not_fit_name_the_place(self):
+        file = self.path / "schedule.json"
+        run("search", "mlp", *EPOCH, "--family", "sa_cache", "--save", file)
+        good = file.read_text()
+        for old, new, says in ((r'"layer": 1', '"layer": 7', r"schedule\.json#/tiles/1/layer"),
+                               (r'"tile_i": \d+', '"tile_i": 0', r"schedule\.json#/tiles/0/tile_i"),
+                               (r'"tile_j": \d+', '"tile_j": 999', r"schedule\.json#/tiles/0: tile_j of 999"),
+                               (r'"family"', '"family" "x"', r"schedule\.json:\d+: not valid JSON")):
+            file.write_text(re.sub(old, new, good, count=1))
+            self.refused("model", "mlp", *EPOCH, "--schedule", file, says=says)
+        file.write_text(good)
+        self.refused("model", "mlp", "--dims", "20,12,7", "--examples", 50, "--batch", 8, "--schedule", file, says="another problem")
+        self.refused("model", "gemm", 4, 4, 4, "--schedule", file, says="another problem")
+        self.refused("model", "mlp", *EPOCH, "--schedule", self.path / "missing", says="missing: cannot open")
+        self.refused("model", "mlp", *EPOCH, "--schedule", self.path, says="cannot read")
+        for garbage in (b"", b"\x00\xff\xfe", b"[" * 1000000, b'{"a":' * 100000, b"1" * 1000000):
+            file.write_bytes(garbage)
+            self.refused("model", "mlp", *EPOCH, "--schedule", file, says="schedule.json")
+
+    def test_help_everywhere_has_an_example(self):
+        for command in ([], ["model", "gemm"], ["model", "mlp"], ["search", "gemm"], ["search", "mlp"], ["report", "movement"], ["completion"]):
+            ran = run(*command, "--help")
+            self.assertEqual(ran.returncode, 0)
+            self.assertIn("Example:", ran.stdout, command)
+        for command in (["model"], ["search"], ["report"]):
+            self.assertEqual(run(*command, "--help").returncode, 0)
+        self.assertRegex(run("--version").stdout, r"^joulegrid \d+\.\d+\.\d+\n$")
+
+    def test_help_examples_run(self):
+        for command in ([], ["model", "gemm"], ["model", "mlp"], ["search", "gemm"], ["search", "mlp"], ["report", "movement"]):
+            line = run(*command, "--help").stdout.split("Example:")[1].strip().split("\n")[0].strip()
+            self.assertTrue(line.startswith("joulegrid "), line)
+            ran = run(*line.split()[1:], cwd=self.path)
+            self.assertEqual(ran.returncode, 0, (line, ran.stderr))
+
+    def test_plain_output_has_no_escapes_and_fits_100_columns(self):
+        for args in (["report", "movement"], ["model", "gemm", 8192, 8192, 8192], ["model", "mlp", *EPOCH],
+                     ["report", "movement", "--dims", ",".join(["1000"] * 30), "--examples", 1000000, "--batches", "full,64"],
+                     ["search", "mlp", *EPOCH, "--family", "sa_cache"]):
+            out = run(*args).stdout
+            self.assertNotIn("\x1b", out)
+            self.assertLessEqual(max(map(len, out.split("\n"))), 100)
+
+    def on_terminal(self, *args, env=None):
+        main, sub = pty.openpty()
+        process = subprocess.Popen([PROGRAM, *map(str, args)], stdout=sub, stderr=subprocess.DEVNULL,
+                                   env={**os.environ, "TERM": "xterm", **(env or {})})
+        os.close(sub)
+        out = b""
+        while True:
+            try:
+                chunk = os.read(main, 65536)
+            except OSError:
+                break
+            if not chunk:
+                break
+            out += chunk
+        os.close(main)
+        self.assertEqual(process.wait(), 0)
+        return out
+
+    def test_colours_only_on_a_terminal_that_wants_them(self):
+        os.environ.pop("NO_COLOR", None)
+        self.assertIn(b"\x1b[1m", self.on_terminal("model", "gemm", 4, 4, 4))
+        self.assertNotIn(b"\x1b", self.on_terminal("model", "gemm", 4, 4, 4, env={"NO_COLOR": "1"}))
+        self.assertNotIn(b"\x1b", self.on_terminal("model", "gemm", 4, 4, 4, env={"TERM": "dumb"}))
+
+    def test_a_budget_that_ends_gives_the_best_so_far(self):
+        ran = run("search", "mlp", "--dims", ",".join(["5040"] * 60), "--examples", 100003, "--batch", "64", "--family", "sa_cache",
+                  "--candidates", "all", "--budget", "50ms", "--json")
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertIs(json.loads(ran.stdout)["complete"], False)
+
+    def test_an_interrupt_prints_the_best_so_far_and_exits_with_4(self):
+        save = self.path / "best.json"
+        args = ["mlp", "--dims", ",".join(["5040"] * 150), "--examples", "100003", "--batch", "64"]
+        process = subprocess.Popen([PROGRAM, "search", *args, "--family", "sa_cache", "--candidates", "all", "--json", "--save", str(save)],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(0.5)
+        self.assertIsNone(process.poll(), "the search should still be at work")
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=120)
+        self.assertEqual((process.returncode, err), (4, ""))
+        found = json.loads(out)
+        self.assertIs(found["complete"], False)
+        priced = json.loads(run("model", *args, "--schedule", save, "--json").stdout)
+        self.assertEqual(priced["steps"], found["steps"])
+
+    def test_completion_knows_commands_and_options(self):
+        script = run("completion", "bash").stdout
+        self.assertEqual(run("completion", "zsh").returncode, 0)
+        for words, current, expected in (([], "", {"model", "search", "report", "completion"}), (["model"], "", {"gemm", "mlp"}),
+                                         (["report", "movement"], "--d", {"--dims", "--date"}),
+                                         (["search", "mlp", "--dims", "8,4"], "--fam", {"--family"})):
+            line = ["joulegrid", *words, current]
+            quoted = " ".join(f"'{w}'" for w in line)
+            ran = subprocess.run(["bash", "-c", f"{script}\nCOMP_WORDS=({quoted}); COMP_CWORD={len(line) - 1}; _joulegrid; echo \"${{COMPREPLY[@]}}\""],
+                                 capture_output=True, text=True)
+            self.assertTrue(expected <= set(ran.stdout.split()), (words, ran))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
