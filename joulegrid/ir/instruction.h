@@ -35,4 +35,7 @@ constexpr Instruction compare(std::uint64_t d, std::uint64_t a, std::uint64_t b,
   return {Op::cmp, predicate, false, d, {a, b, 0}, 0};
 }
 
+/// Byte cells take literals that a signed or an unsigned byte has.
+constexpr bool is_byte_literal(std::int64_t literal) { return literal >= -128 && literal <= 255; }
+
 }  // namespace joulegrid::ir

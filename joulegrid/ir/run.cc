@@ -25,7 +25,7 @@ constexpr std::size_t most_vectors = 8;
 void require_byte_literals(const Program& program) {
   for (std::size_t i = 0; i < program.steps().size(); ++i) {
     const Program::Step& step = program.steps()[i];
-    if (step.op == Op::set && (step.literal() < -128 || step.literal() > 255)) {
+    if (step.op == Op::set && !is_byte_literal(step.literal())) {
       throw Error(ErrorCode::bad_input, "the literal " + std::to_string(step.literal()) + " does not lie within -128..255",
                   "instruction " + std::to_string(i + 1));
     }

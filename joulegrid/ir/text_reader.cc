@@ -163,6 +163,10 @@ class Reader {
       case Op::set:
         require_comma(instruction.op, 1);
         instruction.literal = text_.integer("a literal");
+        if (options_.byte_literals && !is_byte_literal(instruction.literal)) {
+          text_.fail("the literal " + std::to_string(instruction.literal) +
+                     " does not lie within -128..255, as byte cells take");
+        }
         break;
       case Op::cmp:
         for (std::size_t i = 0; i < 2; ++i) {

@@ -11,6 +11,7 @@ namespace joulegrid::ir {
 
 struct ReadOptions {
   InstructionSet instructions = InstructionSet::v3;  ///< an operation outside this set is an error
+  bool byte_literals = false;                        ///< a literal outside -128..255, for byte cells, is an error
   SourceLines* lines = nullptr;                      ///< where to note the instructions' lines, if anywhere
 };
 

@@ -16,7 +16,7 @@ using ::testing::StartsWith;
 
 std::string error_of(const std::string& text, InstructionSet set = InstructionSet::v3) {
   try {
-    parse(text, "p.ir", {set, nullptr});
+    parse(text, "p.ir", {.instructions = set});
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::bad_input);
     return error.what();
@@ -175,6 +175,19 @@ TEST(TextReader, an_instruction_set_has_only_its_own_operations_and_those_of_sma
   }
 }
 
+TEST(TextReader, literals_of_byte_cells_are_bytes_with_or_without_a_sign) {
+  const ReadOptions bytes{.byte_literals = true};
+  parse("1\nset 2,-128\nset 2,255\n2\n", "p.ir", bytes);
+  for (const std::string literal : {"-129", "256", "-9223372036854775808"}) {
+    try {
+      parse("1\nset 2,0\nset 2," + literal + "\n2\n", "p.ir", bytes);
+      ADD_FAILURE() << literal;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.what(), "p.ir:3: the literal " + literal + " does not lie within -128..255, as byte cells take");
+    }
+  }
+}
+
 TEST(TextReader, endless_lines_numbers_and_lists_end_in_an_answer) {
   const std::string many(3'000'000, ' ');
   EXPECT_EQ(parse("1," + many + "2\nadd" + many + "3,1,2\nmul 3," + std::string(3'000'000, '0') + "1\n3", "p.ir"), two_inputs);
@@ -200,7 +213,7 @@ TEST(TextReader, a_text_cut_off_anywhere_is_a_program_or_an_error_and_nothing_el
 
 TEST(TextReader, notes_the_line_of_every_instruction) {
   SourceLines lines;
-  parse("1\n\nadd 2,1,1\nadd 2,1;add 2,1\n\n\nadd 2,1\n2\n", "p.ir", {InstructionSet::v3, &lines});
+  parse("1\n\nadd 2,1,1\nadd 2,1;add 2,1\n\n\nadd 2,1\n2\n", "p.ir", {.lines = &lines});
   EXPECT_EQ(lines.line_of(0), 3U);
   EXPECT_EQ(lines.line_of(1), 4U);
   EXPECT_EQ(lines.line_of(2), 4U);
