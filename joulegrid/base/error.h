@@ -28,6 +28,8 @@ class Error : public std::runtime_error {
 };
 
 /// An always-on check for bugs: throws std::logic_error naming the place when `holds` is false.
-void check(bool holds, const char* what);
+inline void check(bool holds, const char* what) {
+  if (!holds) throw std::logic_error(std::string("internal error: ") + what);
+}
 
 }  // namespace joulegrid

@@ -67,7 +67,8 @@ PricedTile cheapest_tile(TilePricer& pricer, const TileSizes& rows, const TileSi
     if (!hopeless(r)) open.push_back(r);
   };
   push({0, rows.count() - 1, 0, columns.count() - 1});
-  while (!open.empty() && !(stop != nullptr && stop->requested())) {
+  while (!open.empty()) {
+    if (stop != nullptr && stop->requested()) break;
     const Rectangle rectangle = open.back();
     open.pop_back();
     if (hopeless(rectangle)) continue;
