@@ -1,10 +1,12 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # Builds the fuzz targets and runs each for SECONDS (60) from its seed corpus; finds end the run with a nonzero status and
 # the input in build/fuzz/. What is learned is kept in build/fuzz/corpus/.
-# scripts/fuzz.sh [SECONDS]
-set -eu
+#
+#   scripts/fuzz.sh [SECONDS]
+set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
+scripts/setup.sh fuzz
 cmake --preset fuzz >/dev/null
 fuzz() { # TARGET CORPUS
   cmake --build --preset fuzz --target "$1"

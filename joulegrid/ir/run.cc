@@ -15,8 +15,9 @@ namespace joulegrid::ir {
 
 namespace {
 
-/// The cells of a block should stay within a core's second-level cache with room to spare.
-constexpr std::size_t cache_bytes = 512 << 10;
+/// A block's cells should stay about a core's second-level cache: most programs use a few cells all the time and the others
+/// rarely, so that it may be twice as large as the cache.
+constexpr std::size_t cache_bytes = 2 << 20;
 
 /// Past this many vectors an instruction's decoding costs nothing any more, and the nearest cells should stay within the
 /// first-level cache.
