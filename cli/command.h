@@ -10,6 +10,7 @@ namespace joulegrid::cli {
 void add_model(CLI::App& app);
 void add_search(CLI::App& app);
 void add_report(CLI::App& app);
+void add_ir(CLI::App& app);
 void add_completion(CLI::App& app);
 
 }  // namespace joulegrid::cli
