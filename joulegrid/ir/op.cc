@@ -25,25 +25,6 @@ std::optional<Predicate> find_predicate(std::string_view name) { return find<Pre
 std::string_view instruction_set_name(InstructionSet set) { return set_names[static_cast<std::size_t>(set)]; }
 std::optional<InstructionSet> find_instruction_set(std::string_view name) { return find<InstructionSet>(set_names, name); }
 
-InstructionSet instruction_set_of(Op op) {
-  switch (op) {
-    case Op::add:
-    case Op::sub:
-    case Op::mul:
-    case Op::copy: return InstructionSet::v0;
-    case Op::bit_and:
-    case Op::bit_or:
-    case Op::bit_xor:
-    case Op::bit_not: return InstructionSet::v1;
-    case Op::set: return InstructionSet::v2;
-    case Op::div:
-    case Op::cmp:
-    case Op::select:
-    case Op::abs: break;
-  }
-  return InstructionSet::v3;
-}
-
 std::string form_of(Op op) {
   const std::string name(op_name(op));
   if (op == Op::set) return name + " d,K";

@@ -9,7 +9,7 @@
 
 namespace joulegrid::ir {
 
-/// What an instruction does; docs/ir.md has the forms and the meaning of each.
+/// What an instruction does, in the order of the instruction sets; docs/ir.md has the forms and the meaning of each.
 enum class Op : std::uint8_t { add, sub, mul, copy, bit_and, bit_or, bit_xor, bit_not, set, div, cmp, select, abs };
 inline constexpr std::size_t op_count = 13;
 
@@ -35,7 +35,11 @@ std::string_view instruction_set_name(InstructionSet set);
 std::optional<InstructionSet> find_instruction_set(std::string_view name);
 
 /// The smallest set that has the operation.
-InstructionSet instruction_set_of(Op op);
+constexpr InstructionSet instruction_set_of(Op op) {
+  if (op <= Op::copy) return InstructionSet::v0;
+  if (op <= Op::bit_not) return InstructionSet::v1;
+  return op == Op::set ? InstructionSet::v2 : InstructionSet::v3;
+}
 
 /// How many cells the operation reads: 0 (set) to 3 (select).
 constexpr unsigned reads_of(Op op) {

@@ -35,7 +35,7 @@ TEST(Price, charges_every_source_and_every_output_and_no_destination) {
 }
 
 TEST(Price, changes_right_behind_a_perfect_square) {
-  for (std::uint64_t r = 1; r <= 4294967295U; r = r < 70000 ? r + 1 : r + r / 3) {
+  for (std::uint64_t r = 1; r <= 4294967295U; r = r < 600 ? r + 1 : r + r / 60) {
     const std::uint64_t square = r * r;
     const std::string at = std::to_string(square);
     const std::string behind = std::to_string(square + 1);

@@ -20,9 +20,11 @@ bool is_letter(int byte) { return byte >= 'a' && byte <= 'z'; }
 TextCursor::TextCursor(ByteSource& source, std::string name)
     : source_(source),
       name_(std::move(name)),
-      buffer_(buffer_size + padding),
-      next_(buffer_.data()),
-      buffered_end_(buffer_.data()) {}
+      buffer_(std::make_unique_for_overwrite<char[]>(buffer_size + padding)),
+      next_(buffer_.get()),
+      buffered_end_(buffer_.get()) {
+  std::memset(buffer_.get(), 0, padding);
+}
 
 int TextCursor::peek_at_zero() {
   if (next_ != buffered_end_) return 0;
@@ -30,10 +32,10 @@ int TextCursor::peek_at_zero() {
 }
 
 bool TextCursor::refill() {
-  const std::size_t count = all_read_ ? 0 : source_.read(buffer_.data(), buffer_size);
+  const std::size_t count = all_read_ ? 0 : source_.read(buffer_.get(), buffer_size);
   all_read_ = count == 0;
-  std::memset(buffer_.data() + count, 0, padding);
-  next_ = buffer_.data();
+  std::memset(buffer_.get() + count, 0, padding);
+  next_ = buffer_.get();
   buffered_end_ = next_ + count;
   return count != 0;
 }

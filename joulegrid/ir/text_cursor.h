@@ -3,9 +3,9 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "joulegrid/base/file.h"
 
@@ -50,6 +50,7 @@ class TextCursor {
   /// Steps over blanks, one comma and blanks; false, and only blanks are stepped over, where there is no comma.
   bool skip_comma() {
     if (*next_ != ',') {
+      if (*next_ == '\n') return false;
       skip_blanks();
       if (peek() != ',') return false;
     }
@@ -88,11 +89,11 @@ class TextCursor {
   std::uint64_t line() const { return line_; }
 
   /// Throws Error(bad_input, where = "name:line").
-  [[noreturn]] void fail(const std::string& message) const { fail_at(line_, message); }
-  [[noreturn]] void fail_at(std::uint64_t line, const std::string& message) const;
+  [[noreturn, gnu::cold]] void fail(const std::string& message) const { fail_at(line_, message); }
+  [[noreturn, gnu::cold]] void fail_at(std::uint64_t line, const std::string& message) const;
 
   /// Throws the error that says what was expected here and what is here.
-  [[noreturn]] void fail_expecting(std::string_view what);
+  [[noreturn, gnu::cold]] void fail_expecting(std::string_view what);
 
  private:
   /// The next eight bytes, the first one lowest; zeros stand behind the buffered ones.
@@ -135,7 +136,7 @@ class TextCursor {
 
   ByteSource& source_;
   std::string name_;
-  std::vector<char> buffer_;
+  std::unique_ptr<char[]> buffer_;
   const char* next_;
   const char* buffered_end_;
   bool all_read_ = false;  // the source has said so

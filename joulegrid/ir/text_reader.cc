@@ -142,16 +142,10 @@ class Reader {
   Op read_op() {
     const std::uint64_t word = text_.word();
     const Op* op = op_table.find(word);
-    if (op == nullptr) {
-      if (word == 0) text_.fail_expecting("an instruction or the output addresses");
-      text_.fail("unknown operation '" + spelled(word) + "'; the operations are " + all_names());
-    }
+    if (op == nullptr) fail_unknown(word);
     if (!TextCursor::is_blank(text_.peek())) text_.fail_expecting("a blank after the operation");
     text_.skip_blanks();
-    if (instruction_set_of(*op) > options_.instructions) {
-      text_.fail("the operation '" + std::string(op_name(*op)) + "' is not in the instruction set " +
-                 std::string(instruction_set_name(options_.instructions)));
-    }
+    if (instruction_set_of(*op) > options_.instructions) fail_outside_set(*op);
     return *op;
   }
 
@@ -169,7 +163,7 @@ class Reader {
         }
         break;
       case Op::cmp:
-        for (std::size_t i = 0; i < 2; ++i) {
+        for (unsigned i = 0; i < 2; ++i) {
           require_comma(instruction.op, 1 + i);
           instruction.sources[i] = read_address();
         }
@@ -178,11 +172,9 @@ class Reader {
         break;
       default: read_sources(instruction); break;
     }
-    if (text_.skip_comma()) fail_count(instruction.op, "more");
+    if (text_.skip_comma()) fail_count(instruction.op, too_many);
     for (unsigned i = 0; i < reads_of(instruction.op); ++i) {
-      if (!written_.contains(instruction.sources[i])) {
-        text_.fail("cell " + std::to_string(instruction.sources[i]) + " is read before anything is written to it");
-      }
+      if (!written_.contains(instruction.sources[i])) fail_unwritten(instruction.sources[i]);
     }
     written_.insert(instruction.dest);
     if (options_.lines != nullptr) options_.lines->append(text_.line());
@@ -195,7 +187,7 @@ class Reader {
     unsigned count = 0;
     while (count < reads && text_.skip_comma()) instruction.sources[count++] = read_address();
     if (count == reads) return;
-    if (count != 1 || !has_short_form(instruction.op)) fail_count(instruction.op, std::to_string(count + 1));
+    if (count != 1 || !has_short_form(instruction.op)) fail_count(instruction.op, count + 1);
     instruction.short_form = true;
     instruction.sources[1] = instruction.sources[0];
     instruction.sources[0] = instruction.dest;
@@ -211,16 +203,39 @@ class Reader {
     text_.fail_expecting("a predicate: one of eq, ne, lt, le, gt, ge");
   }
 
-  void require_comma(Op op, std::size_t count) {
-    if (!text_.skip_comma()) fail_count(op, std::to_string(count));
+  void require_comma(Op op, unsigned count) {
+    if (!text_.skip_comma()) fail_count(op, count);
   }
 
-  /// Operands follow each other here, or the line ends; anything else is not a matter of their number.
-  [[noreturn]] void fail_count(Op op, const std::string& found) {
+  // What can be wrong, away from the usual path.
+
+  static constexpr unsigned too_many = ~0U;
+
+  /// The operation has `found` operands, unless what is here shows that its line is wrong in another way.
+  [[noreturn, gnu::cold]] void fail_count(Op op, unsigned found) {
     const int byte = text_.peek();
-    const bool counted = found == "more" || byte == '\n' || byte == ';' || byte == '\r' || byte == TextCursor::end;
+    const bool counted = found == too_many || byte == '\n' || byte == ';' || byte == '\r' || byte == TextCursor::end;
     if (!counted) text_.fail_expecting("a comma or the end of the line");
-    text_.fail("wrong number of operands: the form is " + form_of(op) + ", found " + found);
+    text_.fail("wrong number of operands: the form is " + form_of(op) + ", found " +
+               (found == too_many ? "more" : std::to_string(found)));
+  }
+
+  [[noreturn, gnu::cold]] void fail_unknown(std::uint64_t word) {
+    if (word == 0) text_.fail_expecting("an instruction or the output addresses");
+    text_.fail("unknown operation '" + spelled(word) + "'; the operations are " + all_names());
+  }
+
+  [[noreturn, gnu::cold]] void fail_outside_set(Op op) {
+    text_.fail("the operation '" + std::string(op_name(op)) + "' is not in the instruction set " +
+               std::string(instruction_set_name(options_.instructions)));
+  }
+
+  [[noreturn, gnu::cold]] void fail_literal(std::int64_t literal) {
+    text_.fail("the literal " + std::to_string(literal) + " does not lie within -128..255, as byte cells take");
+  }
+
+  [[noreturn, gnu::cold]] void fail_unwritten(std::uint64_t address) {
+    text_.fail("cell " + std::to_string(address) + " is read before anything is written to it");
   }
 
   static std::string spelled(std::uint64_t word) {
