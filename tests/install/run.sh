@@ -1,13 +1,13 @@
 #!/bin/sh
 # Installs the build tree BUILD into a folder of its own, then builds and runs a project that knows only that folder.
-# run.sh CMAKE BUILD COMPILER
+# run.sh CMAKE BUILD COMPILER GENERATOR
 set -eu
-cmake=$1 build=$2 compiler=$3
+cmake=$1 build=$2 compiler=$3 generator=$4
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$cmake" --install "$build" --prefix "$work/prefix" >/dev/null
-"$cmake" -S "$here" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_CXX_COMPILER="$compiler" >/dev/null
+"$cmake" -S "$here" -B "$work/consumer" -G "$generator" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_CXX_COMPILER="$compiler" >/dev/null
 "$cmake" --build "$work/consumer"
 "$work/consumer/consumer"
 "$work/prefix/bin/joulegrid" --version
