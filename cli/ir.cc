@@ -100,7 +100,7 @@ struct IrRun {
 
  private:
   static constexpr std::uint64_t most_threads = 1024;
-  static constexpr std::size_t values_at_once = 1 << 23;  // of inputs or outputs in memory
+  static constexpr std::size_t values_at_once = 1 << 22;  // of inputs or outputs in memory
   static constexpr std::size_t most_lines = 20;           // about failures
 
   unsigned thread_count() const {
