@@ -28,6 +28,7 @@ struct PriceReport {
   EpochTiles tiles;
   Packing packing;
   EnergyScale scale;
+  GridSteps floor;  ///< no classical schedule of the problem costs less; docs/floor.md
   std::optional<SearchFacts> search{};
 };
 
