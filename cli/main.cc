@@ -49,6 +49,7 @@ int run(int argc, char** argv) {
   joulegrid::cli::add_search(app);
   joulegrid::cli::add_floor(app);
   joulegrid::cli::add_report(app);
+  joulegrid::cli::add_ir(app);
   joulegrid::cli::add_completion(app);
   joulegrid::cli::example(app, "joulegrid report movement");
   try {

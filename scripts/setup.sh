@@ -3,15 +3,18 @@
 # installs it and ends with status 3.
 #
 #   scripts/setup.sh build|test|check     each includes the ones before it
+#   scripts/setup.sh fuzz                 build, and what fuzzing needs
 set -euo pipefail
-build=(g++ cmake ninja-build libcli11-dev nlohmann-json3-dev libfmt-dev)
+build=(g++ cmake ninja-build libcli11-dev nlohmann-json3-dev libfmt-dev libhwy-dev)
 test=(libgtest-dev libgmock-dev libbenchmark-dev libgmp-dev python3)
 check=(clang-format-16 clang-tidy-16 git)
+fuzz=(clang-16 libclang-rt-16-dev)
 case "${1:-}" in
   build) wanted=("${build[@]}") ;;
   test) wanted=("${build[@]}" "${test[@]}") ;;
   check) wanted=("${build[@]}" "${test[@]}" "${check[@]}") ;;
-  *) echo "usage: scripts/setup.sh build|test|check" >&2; exit 2 ;;
+  fuzz) wanted=("${build[@]}" "${fuzz[@]}") ;;
+  *) echo "usage: scripts/setup.sh build|test|check|fuzz" >&2; exit 2 ;;
 esac
 missing=()
 for package in "${wanted[@]}"; do

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -71,17 +72,26 @@ fs::path resolved(const fs::path& path) {
 
 }  // namespace
 
-std::string read_file(const fs::path& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) fail("cannot open this file", path, errno);
-  std::string text;
+std::size_t MemorySource::read(char* into, std::size_t most) {
+  const std::size_t count = std::min(most, rest_.size());
+  std::copy_n(rest_.data(), count, into);
+  rest_.remove_prefix(count);
+  return count;
+}
+
+FileSource::FileSource(const fs::path& path) : FileSource(path, ::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  if (fd_ < 0) fail("cannot open this file", path, errno);
+}
+
+FileSource::~FileSource() {
+  if (fd_ != STDIN_FILENO) ::close(fd_);
+}
+
+std::size_t FileSource::read(char* into, std::size_t most) {
   for (;;) {
-    char buffer[1 << 16];
-    const ssize_t count = ::read(file.get(), buffer, sizeof buffer);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail("cannot read this file", path, errno);
-    if (count == 0) return text;
-    text.append(buffer, static_cast<std::size_t>(count));
+    const ssize_t count = ::read(fd_, into, most);
+    if (count >= 0) return static_cast<std::size_t>(count);
+    if (errno != EINTR) fail("cannot read this file", path_, errno);
   }
 }
 
@@ -94,31 +104,64 @@ void require_writable(const fs::path& path) {
   if (!is_special(path) && !fs::is_directory(probed, ignored)) fail("cannot write this file", path, ENOTDIR);
 }
 
-void write_file(const fs::path& path, std::string_view text) {
+struct FileSink::State {
+  fs::path path;          ///< as the caller named it
+  fs::path target;        ///< what is replaced; empty where `path` is written to directly
+  std::string temporary;  ///< what replaces it
+  Descriptor file;
+};
+
+FileSink::FileSink(const fs::path& path) {
   require_writable(path);
-  if (is_special(path)) {
-    Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-    if (file.get() < 0) fail("cannot write this file", path, errno);
-    if (const int error = write_all(file.get(), text); error != 0) fail("cannot write this file", path, error);
-    return;
-  }
-  const fs::path target = resolved(path);
+  const bool direct = is_special(path);
+  fs::path target = direct ? fs::path() : resolved(path);
   std::string temporary = target.string() + ".XXXXXX";
-  Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (file.get() < 0) fail("cannot write this file", path, errno);
-  int error = write_all(file.get(), text);
-  struct stat old {};
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  const mode_t mode = ::stat(target.c_str(), &old) == 0 ? (old.st_mode & 07777U) : (0666U & ~mask);
-  if (error == 0 && ::fchmod(file.get(), mode) != 0) error = errno;
-  if (error == 0 && ::fsync(file.get()) != 0) error = errno;
-  if (const int closing = file.close(); error == 0) error = closing;
-  if (error == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) error = errno;
-  if (error != 0) {
-    ::unlink(temporary.c_str());
-    fail("cannot write this file", path, error);
+  const int fd = direct ? ::open(path.c_str(), O_WRONLY | O_CLOEXEC) : ::mkostemp(temporary.data(), O_CLOEXEC);
+  if (fd < 0) fail("cannot write this file", path, errno);
+  state_.reset(new State{path, std::move(target), std::move(temporary), Descriptor(fd)});
+}
+
+FileSink::~FileSink() {
+  if (state_ && !state_->target.empty()) ::unlink(state_->temporary.c_str());
+}
+
+void FileSink::write(std::string_view bytes) {
+  check(state_ != nullptr, "a file is written before it is committed");
+  if (const int error = write_all(state_->file.get(), bytes); error != 0) fail("cannot write this file", state_->path, error);
+}
+
+void FileSink::commit() {
+  check(state_ != nullptr, "a file is committed once");
+  int error = 0;
+  if (!state_->target.empty()) {
+    struct stat old {};
+    const mode_t mask = ::umask(0);
+    ::umask(mask);
+    const mode_t mode = ::stat(state_->target.c_str(), &old) == 0 ? (old.st_mode & 07777U) : (0666U & ~mask);
+    if (::fchmod(state_->file.get(), mode) != 0) error = errno;
+    if (error == 0 && ::fsync(state_->file.get()) != 0) error = errno;
   }
+  if (const int closing = state_->file.close(); error == 0) error = closing;
+  if (!state_->target.empty() && error == 0 && ::rename(state_->temporary.c_str(), state_->target.c_str()) != 0) error = errno;
+  if (error != 0) fail("cannot write this file", state_->path, error);
+  state_.reset();
+}
+
+std::string read_file(const fs::path& path) {
+  FileSource file(path);
+  std::string text;
+  for (;;) {
+    char buffer[1 << 16];
+    const std::size_t count = file.read(buffer, sizeof buffer);
+    if (count == 0) return text;
+    text.append(buffer, count);
+  }
+}
+
+void write_file(const fs::path& path, std::string_view text) {
+  FileSink file(path);
+  file.write(text);
+  file.commit();
 }
 
 }  // namespace joulegrid

@@ -1,17 +1,85 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 
 namespace joulegrid {
 
+/// Bytes that come one piece at a time.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+
+  /// Fills the front of `into` with up to `most` > 0 bytes and returns how many; 0 only at the end.
+  virtual std::size_t read(char* into, std::size_t most) = 0;
+};
+
+/// The bytes of a text that outlives the source.
+class MemorySource final : public ByteSource {
+ public:
+  explicit MemorySource(std::string_view text) : rest_(text) {}
+  std::size_t read(char* into, std::size_t most) override;
+
+ private:
+  std::string_view rest_;
+};
+
+/// The bytes of a file. Throws Error(bad_input, where = the path) where it cannot be read.
+class FileSource final : public ByteSource {
+ public:
+  explicit FileSource(const std::filesystem::path& path);
+  ~FileSource() override;
+  FileSource(const FileSource&) = delete;
+  FileSource& operator=(const FileSource&) = delete;
+  std::size_t read(char* into, std::size_t most) override;
+
+  /// What comes in on standard input.
+  static FileSource standard_input() { return {"standard input", 0}; }
+
+ private:
+  FileSource(std::filesystem::path path, int fd) : path_(std::move(path)), fd_(fd) {}
+
+  std::filesystem::path path_;
+  int fd_;
+};
+
+/// Somewhere that bytes go, one piece at a time.
+class ByteSink {
+ public:
+  virtual ~ByteSink() = default;
+  virtual void write(std::string_view bytes) = 0;
+};
+
+/// Collects the bytes in a string.
+class MemorySink final : public ByteSink {
+ public:
+  void write(std::string_view bytes) override { text += bytes; }
+
+  std::string text;
+};
+
+/// A file that grows piece by piece and that a reader sees whole or not at all: a new file beside `path`, which commit()
+/// renames over the old one; without commit() nothing changes. What is not a regular file (a pipe, a terminal) is written
+/// to directly. Throws Error(bad_input, where = the path) where something fails.
+class FileSink final : public ByteSink {
+ public:
+  explicit FileSink(const std::filesystem::path& path);
+  ~FileSink() override;
+  void write(std::string_view bytes) override;
+  void commit();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 /// The whole file; throws Error(bad_input, where = the path) where it cannot be read.
 std::string read_file(const std::filesystem::path& path);
 
-/// Writes the file so that a reader sees the old content or the new one, never a part: a new file beside it is renamed
-/// over it. What is not a regular file (a pipe, a terminal) is written to directly. Throws Error(bad_input, where = the
-/// path) and leaves the old file as it was where that fails.
+/// Writes the file so that a reader sees the old content or the new one, never a part, as FileSink does. Throws
+/// Error(bad_input, where = the path) and leaves the old file as it was where that fails.
 void write_file(const std::filesystem::path& path, std::string_view text);
 
 /// Throws the error that write_file would end in, as far as it can be known before the work; touches nothing.

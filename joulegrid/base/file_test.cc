@@ -39,6 +39,34 @@ TEST_F(FileTest, keeps_the_mode_of_the_old_file_and_a_link_stays_a_link) {
   EXPECT_EQ(fs::status(folder_ / "x").permissions(), fs::perms::owner_read | fs::perms::owner_write);
 }
 
+TEST_F(FileTest, a_file_written_piece_by_piece_appears_whole_or_not_at_all) {
+  write_file(folder_ / "x", "old");
+  {
+    FileSink abandoned(folder_ / "x");
+    abandoned.write("half");
+  }
+  EXPECT_EQ(read_file(folder_ / "x"), "old");
+  FileSink file(folder_ / "x");
+  file.write("one ");
+  file.write("two");
+  EXPECT_EQ(read_file(folder_ / "x"), "old");
+  file.commit();
+  EXPECT_EQ(read_file(folder_ / "x"), "one two");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
+}
+
+TEST_F(FileTest, a_source_gives_its_bytes_in_pieces_of_any_size) {
+  write_file(folder_ / "x", "abcdefg");
+  FileSource file(folder_ / "x");
+  MemorySource memory("abcdefg");
+  for (ByteSource* source : {static_cast<ByteSource*>(&file), static_cast<ByteSource*>(&memory)}) {
+    std::string text;
+    char piece[3];
+    while (const std::size_t count = source->read(piece, sizeof piece)) text.append(piece, count);
+    EXPECT_EQ(text, "abcdefg");
+  }
+}
+
 TEST_F(FileTest, writes_to_what_is_not_a_regular_file_without_replacing_it) {
   write_file("/dev/null", "gone");
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
@@ -49,6 +77,7 @@ TEST_F(FileTest, says_which_file_cannot_be_read_or_written) {
     EXPECT_THROW(write_file(bad, "x"), Error) << bad;
     EXPECT_THROW(require_writable(bad), Error) << bad;
     EXPECT_THROW(read_file(bad), Error) << bad;
+    EXPECT_THROW(FileSink{bad}, Error) << bad;
   }
   write_file(folder_ / "x", "old");
   EXPECT_THROW(write_file(folder_ / "x" / "y", "z"), Error);

@@ -12,10 +12,6 @@ constexpr Wide one = 1;
 /// k² - 1 is further below k than half a unit in the last place.
 constexpr Wide exact_in_double = one << 52;
 
-/// The inverse of 3 modulo 2^128: multiplying a multiple of 3 by it divides by 3.
-constexpr Wide inverse_of_3 = ~static_cast<Wide>(0) / 3 * 2 + 1;
-static_assert(inverse_of_3 * 3 == 1);
-
 }  // namespace
 
 Wide isqrt(Wide n) {
@@ -38,7 +34,9 @@ Wide distance(Wide address) {
 Wide detail::wide_distance_sum(Wide n) {
   const Wide r = isqrt(n);
   const Wide triangle = r * (r + 1) / 2;  // r < 2^64, so this fits
-  const Wide rings = r == 0 ? 0 : checked_mul(triangle, 4 * r - 1) * inverse_of_3;
+  // Of the factors of 3·rings one is a multiple of 3 (the second where r ≡ 1 modulo 3); divided first, nothing larger than
+  // the result appears.
+  const Wide rings = triangle % 3 == 0 ? checked_mul(triangle / 3, 4 * r - 1) : checked_mul(triangle, (4 * r - 1) / 3);
   return checked_add(rings, checked_mul(n - r * r, r + 1));
 }
 

@@ -48,7 +48,22 @@ TEST(Distance, sum_grows_by_the_distance_at_any_magnitude) {
   }
 }
 
-TEST(Distance, sum_past_128_bits_is_an_error) { EXPECT_THROW(distance_sum(one << 90), Error); }
+TEST(Distance, sum_is_exact_up_to_128_bits_and_an_error_past_them) {
+  EXPECT_EQ(distance_sum(one << 85), parse_wide("160410646112022350509803014978641620457", "P"));
+  // The largest n whose sum fits, by bisection; the next distance would wrap.
+  Wide fits = one << 85;
+  Wide wraps = one << 90;
+  const auto sums = [](Wide n) {
+    try {
+      (void)distance_sum(n);
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  };
+  while (wraps - fits > 1) (sums(fits + (wraps - fits) / 2) ? fits : wraps) = fits + (wraps - fits) / 2;
+  EXPECT_LT(~distance_sum(fits), distance(fits + 1));
+}
 
 }  // namespace
 }  // namespace joulegrid

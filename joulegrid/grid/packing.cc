@@ -11,6 +11,7 @@ namespace {
 /// A run on its way to its addresses: `first_cell` counts from 1 within its overlay.
 struct PlacedRun {
   const Overlay* overlay;
+  std::size_t index;  ///< of the overlay
   Wide first_cell;
   Run run;
   bool whole;  ///< the overlay has no other run
@@ -18,11 +19,11 @@ struct PlacedRun {
 
 std::vector<PlacedRun> all_runs(const std::vector<Overlay>& overlays) {
   std::vector<PlacedRun> placed;
-  for (const Overlay& overlay : overlays) {
-    const std::vector<Run> runs = runs_of(overlay.buffers);
+  for (std::size_t i = 0; i < overlays.size(); ++i) {
+    const std::vector<Run> runs = runs_of(overlays[i].buffers);
     Wide first_cell = 1;
     for (const Run& run : runs) {
-      placed.push_back({&overlay, first_cell, run, runs.size() == 1});
+      placed.push_back({&overlays[i], i, first_cell, run, runs.size() == 1});
       first_cell += run.cells;
     }
   }
@@ -51,7 +52,8 @@ Packing pack(const std::vector<Overlay>& overlays) {
     const Wide distances = sum_after - sum_before;
     sum_before = sum_after;
     const GridSteps steps(checked_mul(p.run.reads_per_cell, distances));
-    packing.regions.push_back({region_name(p), p.overlay->role, p.run.cells, p.run.reads_per_cell, first, end, steps});
+    packing.regions.push_back(
+        {region_name(p), p.overlay->role, p.run.cells, p.run.reads_per_cell, first, end, steps, p.index, p.first_cell});
     packing.steps += steps;
     packing.charged_reads += Reads(checked_mul(p.run.reads_per_cell, p.run.cells));
     for (const Buffer& buffer : p.overlay->buffers) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,9 @@ struct PackedRegion {
   Wide reads_per_cell = 0;
   Wide first_address = 0;
   Wide last_address = 0;
-  GridSteps steps;  ///< reads_per_cell · (P(last_address) − P(first_address − 1))
+  GridSteps steps;          ///< reads_per_cell · (P(last_address) − P(first_address − 1))
+  std::size_t overlay = 0;  ///< the overlay's index in the list that was packed
+  Wide first_cell = 0;      ///< the first of the region's cells within the overlay, from 1
 };
 
 /// Where everything lies, and what reading it costs.

@@ -50,7 +50,7 @@ struct TileIndex {
 };
 
 /// An epoch's buffers in one address space: scratch shared by all layers and calls, a source image per call group, one
-/// activation buffer per hidden width, weights and outputs; docs/movement-model.md, "An epoch".
+/// activation buffer per hidden width, weights and outputs; docs/movement-model.md, "An inference epoch".
 struct EpochOverlays {
   Overlay sa, tmp, sb, sc;
   std::vector<Overlay> inputs;       ///< by call group

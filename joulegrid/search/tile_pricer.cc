@@ -18,7 +18,7 @@ std::pair<Run, Run> concentrated(Wide total_cells, Wide visits, Wide reads) {
   return {{full, checked_mul(visits - left, reads)}, {full + (left != 0 ? 1 : 0), checked_mul(left, reads)}};
 }
 
-/// What no tile of the range reads less of, in the order in which packing compares: see docs/search.md.
+/// The fictitious reads of docs/search.md, "The bound of a rectangle".
 SaCacheReads least_reads(const Gemm& gemm, const TileRange& range) {
   SaCacheReads reads;
   const Wide most_column_tiles = ceil_div(gemm.n, range.first.j);
@@ -30,7 +30,7 @@ SaCacheReads least_reads(const Gemm& gemm, const TileRange& range) {
   return reads;
 }
 
-/// Few and nearly sorted: insertion it is.
+/// Insertion: the runs are few, and four sequences that fall already.
 void sort_falling(Run* first, Run* last) {
   for (Run* next = first + 1; next < last; ++next) {
     const Run run = *next;

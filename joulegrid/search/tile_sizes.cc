@@ -28,7 +28,7 @@ TileSizes::TileSizes(std::uint64_t dimension, Candidates candidates) : dimension
     return;
   }
   // Sizes v with v(v-1) <= n all give different counts ceil(n/v); every larger size that matters is ceil(n/c) for a count c
-  // below n/v.
+  // below n/consecutive_, and these are distinct too, since such a c is at most consecutive_.
   consecutive_ = static_cast<std::uint64_t>(isqrt(dimension));
   if (consecutive_ * (consecutive_ + 1) <= dimension) ++consecutive_;
   few_tiles_ = ceil_div(dimension, consecutive_) - 1;

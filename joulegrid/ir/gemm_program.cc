@@ -1,0 +1,85 @@
+#include "joulegrid/ir/gemm_program.h"
+
+#include <algorithm>
+
+#include "joulegrid/grid/cell_addresses.h"
+
+namespace joulegrid::ir {
+
+namespace {
+
+/// Where the buffers of one GEMM lie.
+class Layout {
+ public:
+  explicit Layout(const Packing& packing)
+      : sa(packing, 0), tmp(packing, 1), sb(packing, 2), sc(packing, 3), a(packing, 4), b(packing, 5), c(packing, 6) {}
+
+  CellAddresses sa, tmp, sb, sc, a, b, c;  // in the order of EpochOverlays::all() for one layer
+};
+
+/// Rows [i, i + rows) and columns [j, j + columns) of C.
+struct Part {
+  std::uint64_t i, j, rows, columns;
+};
+
+class Emitter {
+ public:
+  Emitter(const Gemm& gemm, const Packing& packing, ProgramSink& sink) : gemm_(gemm), at_(packing), sink_(sink) {}
+
+  void inputs() {
+    for (std::uint64_t cell = 0; cell < gemm_.m * gemm_.k; ++cell) sink_.input(at_.a[cell]);
+    for (std::uint64_t cell = 0; cell < gemm_.k * gemm_.n; ++cell) sink_.input(at_.b[cell]);
+  }
+
+  void outputs() {
+    for (std::uint64_t cell = 0; cell < gemm_.m * gemm_.n; ++cell) sink_.output(at_.c[cell]);
+  }
+
+  /// One tile of C: its products, summed in `sc`, then copied out.
+  void tile(const Part& part) {
+    for (std::uint64_t k = 0; k < gemm_.k; ++k) {
+      for (std::uint64_t j = 0; j < part.columns; ++j) {
+        copy(at_.sb[j], at_.b[k * gemm_.n + part.j + j]);
+      }
+      for (std::uint64_t i = 0; i < part.rows; ++i) {
+        copy(at_.sa[0], at_.a[(part.i + i) * gemm_.k + k]);
+        for (std::uint64_t j = 0; j < part.columns; ++j) multiply(k == 0, at_.sc[i * part.columns + j], at_.sb[j]);
+      }
+    }
+    for (std::uint64_t i = 0; i < part.rows; ++i) {
+      for (std::uint64_t j = 0; j < part.columns; ++j) {
+        copy(at_.c[(part.i + i) * gemm_.n + part.j + j], at_.sc[i * part.columns + j]);
+      }
+    }
+  }
+
+ private:
+  void copy(std::uint64_t to, std::uint64_t from) { sink_.instruction(instruct(Op::copy, to, from)); }
+
+  /// sa times `factor` goes to `sum` as its first product, or is added to it.
+  void multiply(bool first, std::uint64_t sum, std::uint64_t factor) {
+    if (first) return sink_.instruction(instruct(Op::mul, sum, at_.sa[0], factor));
+    sink_.instruction(instruct(Op::mul, at_.tmp[0], at_.sa[0], factor));
+    sink_.instruction(accumulate(Op::add, sum, at_.tmp[0]));
+  }
+
+  Gemm gemm_;
+  Layout at_;
+  ProgramSink& sink_;
+};
+
+}  // namespace
+
+void emit_gemm(const Gemm& gemm, Tile tile, ProgramSink& sink) {
+  const Packing packing = pack(sa_cache_overlays(gemm, tile).all());
+  Emitter emitter(gemm, packing, sink);
+  emitter.inputs();
+  for (std::uint64_t i = 0; i < gemm.m; i += tile.i) {
+    for (std::uint64_t j = 0; j < gemm.n; j += tile.j) {
+      emitter.tile({i, j, std::min(tile.i, gemm.m - i), std::min(tile.j, gemm.n - j)});
+    }
+  }
+  emitter.outputs();
+}
+
+}  // namespace joulegrid::ir
