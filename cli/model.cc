@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 
 #include "cli/arguments.h"
 #include "cli/command.h"
@@ -33,20 +34,22 @@ struct Common {
 struct ModelGemm : Common {
   GemmArguments arguments;
   std::string tile;
+  std::optional<std::string> nest;
 
   void run() const {
     const Gemm gemm = arguments.gemm();
     const EnergyScale energy = scale.scale();
     output.check();
-    write(price_report(gemm, tiles(gemm), energy));
+    write(price_report(gemm, chosen(gemm), energy));
   }
 
-  EpochTiles tiles(const Gemm& gemm) const {
+  Schedule chosen(const Gemm& gemm) const {
     if (!schedule.empty()) return read_schedule(read_file(schedule), schedule, gemm);
-    if (tile.empty()) return {{search_gemm_tile(gemm).tile}};
+    if (nest) return EpochNests{{parse_nest(*nest, "--nest", gemm)}};
+    if (tile.empty()) return EpochTiles{{search_gemm_tile(gemm).tile}};
     const Tile given = parse_tile(tile, "--tile");
     require_fit(gemm, given, "--tile");
-    return {{given}};
+    return EpochTiles{{given}};
   }
 };
 
@@ -57,9 +60,9 @@ struct ModelMlp : Common {
     const Epoch epoch = arguments.epoch();
     const EnergyScale energy = scale.scale();
     output.check();
-    const EpochTiles tiles =
-        schedule.empty() ? search_epoch_tiles(epoch).tiles : read_schedule(read_file(schedule), schedule, epoch);
-    write(price_report(epoch, tiles, energy));
+    const Schedule priced =
+        schedule.empty() ? Schedule(search_epoch_tiles(epoch).tiles) : read_schedule(read_file(schedule), schedule, epoch);
+    write(price_report(epoch, priced, energy));
   }
 };
 
@@ -75,8 +78,11 @@ void add_model(CLI::App& app) {
   CLI::Option* tile =
       gemm->add_option("--tile", of_gemm->tile, "rows and columns of a C tile; without it, the best divisor tile");
   tile->type_name("I,J");
+  CLI::Option* nest = gemm->add_option("--nest", of_gemm->nest, "a loop nest with buffers, like 'm2 n4 [C] k16 [B] m8 [A] n4'");
+  nest->type_name("NEST");
   of_gemm->add_to(*gemm);
   tile->excludes("--schedule");
+  nest->excludes("--schedule")->excludes("--tile");
   example(*gemm, "joulegrid model gemm 8192 8192 8192 --tile 256,128");
   gemm->callback([of_gemm] { of_gemm->run(); });
 

@@ -46,7 +46,7 @@ struct Common {
   }
 
   void write(const PriceReport& report) const {
-    if (!save.empty()) write_file(save, schedule_text(report.problem, report.tiles));
+    if (!save.empty()) write_file(save, schedule_text(report.problem, report.schedule));
     output.write(price_document(report), [&](const TextStyle& style) { return price_text(report, style); });
   }
 };
@@ -62,7 +62,7 @@ struct SearchGemm : Common {
     const auto begin = std::chrono::steady_clock::now();
     const GemmTile found = search_gemm_tile(gemm, {candidates.candidates(), end.get()});
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
-    PriceReport report = price_report(gemm, {{found.tile}}, scale.scale());
+    PriceReport report = price_report(gemm, EpochTiles{{found.tile}}, scale.scale());
     report.search = SearchFacts{candidates.candidates(), found.evaluations, time.count(), found.complete};
     write(report);
     if (end->interrupted()) throw Interrupted{};

@@ -160,6 +160,56 @@ class CliTest(unittest.TestCase):
             file.write_bytes(garbage)
             self.refused("model", "mlp", *EPOCH, "--schedule", file, says="schedule.json")
 
+    def test_nests_are_priced(self):
+        for nest, size, steps in (("m2 n4 [C] k16 [B] m8 [A] n4", (16, 16, 16), 73602),
+                                  ("through m2 n4 [C] k16 [B] m8 [A] n4", (16, 16, 16), 72306),
+                                  ("n400 [B] m23", (23, 1, 400), 678937)):
+            priced = json.loads(run("model", "gemm", *size, "--nest", nest, "--json").stdout)
+            self.assertEqual((priced["family"], priced["nest"], priced["steps"]), ("nest", nest, steps))
+            self.assertEqual(sum(r["steps"] for r in priced["regions"]), steps)
+            self.assertNotIn("tiles", priced)
+        names = {r["name"].split("[")[0] for r in priced["regions"]}
+        self.assertEqual(names, {"A", "B", "B@1", "C"})
+
+    def test_nests_that_make_no_sense_name_the_column(self):
+        for nest, says in (("", "column 1: expected a loop"), ("m16 x4", r"column 5: expected a loop .* found 'x4'"),
+                           ("m16 [D] k16 n16", "column 6: expected an operand A, B or C, found 'D'"),
+                           ("[A] m16 k16 n16", "column 2: a mark before the first loop"),
+                           ("m16 [A] [A] k16 n16", "column 10: the same mark A is given twice"),
+                           ("m16 k0 n16", "column 5: expected a trip count from 1"),
+                           ("m16 k281474976710657 n16", "column 5: expected a trip count from 1"),
+                           ("m16 k8 n16", "column 5: the trips of k multiply to 8 and do not cover its size, 16"),
+                           ("m16 k16 n16;", "column 9: expected a trip count")):
+            self.refused("model", "gemm", 16, 16, 16, "--nest", nest, says="--nest, " + says)
+        self.refused("model", "gemm", 4, 4, 4, "--nest", "m4", "--tile", "1,1", says="excludes")
+        self.refused("model", "gemm", 4, 4, 4, "--nest", "m4", "--schedule", "x", says="excludes")
+
+    def test_schedule_files_of_nests(self):
+        file = self.path / "nests.json"
+        nests = {4: ["m2 n4 [C] k6 [B] m2 [A] n2", "n2 [AC] k8 [B] m4 n2", "k2 [C] n3 m4 [B] k2"],
+                 2: ["n4 [C] k6 [B] m2 [A] n2", "n2 [AC] k8 [B] m2 n2", "k2 [C] n3 m2 [B] k2"]}
+        epoch = ["--dims", "6,8,4,3", "--examples", 14, "--batch", 4]
+        document = {"schema_version": 1, "family": "nest",
+                    "problem": {"kind": "mlp", "dimensions": [6, 8, 4, 3], "examples": 14, "batch": 4},
+                    "nest": [{"rows": rows, "layer": layer, "nest": nest} for rows, of in nests.items() for layer, nest in enumerate(of)]}
+        for variant, steps, reads in (("", 25237, 5944), ("through ", 24589, 5734)):
+            for entry in document["nest"]:
+                entry["nest"] = variant + entry["nest"]
+            file.write_text(json.dumps(document))
+            ran = run("model", "mlp", *epoch, "--schedule", file, "--json")
+            priced = json.loads(ran.stdout)
+            self.assertEqual((priced["steps"], priced["charged_reads"], priced["nest"]), (steps, reads, document["nest"]))
+            self.assertEqual(sum(layer["steps"] for layer in priced["layers"]), steps)
+            file.write_text(ran.stdout)  # a price is a schedule file too
+            self.assertEqual(run("model", "mlp", *epoch, "--schedule", file, "--json").stdout, ran.stdout)
+            self.assertLessEqual(max(map(len, run("model", "mlp", *epoch, "--schedule", file).stdout.split("\n"))), 100)
+        self.refused("model", "mlp", "--dims", "6,8,4,3", "--examples", 14, "--batch", 7, "--schedule", file, says="another problem")
+        document["nest"][1]["nest"] = "n2 [AC] k8 [B] m4 n2 [Z]"
+        file.write_text(json.dumps(document))
+        self.refused("model", "mlp", *epoch, "--schedule", file, says=r"nests\.json#/nest/1/nest, column 23: expected an operand")
+        file.write_text(json.dumps({**document, "nest": document["nest"][2:]}))
+        self.refused("model", "mlp", *epoch, "--schedule", file, says=r"nests\.json#/nest: the nest of rows 4, layer 0 is missing")
+
     def test_help_everywhere_has_an_example(self):
         for command in ([], ["model", "gemm"], ["model", "mlp"], ["search", "gemm"], ["search", "mlp"], ["report", "movement"], ["completion"]):
             ran = run(*command, "--help")

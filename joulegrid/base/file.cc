@@ -17,6 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t largest_text = std::size_t{64} << 20;
+
 [[noreturn]] void fail(const char* what, const fs::path& path, int error) {
   throw Error(ErrorCode::bad_input, std::string(what) + ": " + std::strerror(error), path.string());
 }
@@ -63,11 +65,17 @@ bool is_special(const fs::path& path) {
 
 fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
 
-/// The file that a link finally names, so that the link stays one.
+/// The file that a link finally names, whether it exists or not, so that the link stays one.
 fs::path resolved(const fs::path& path) {
+  constexpr int most_links = 40;
+  fs::path target = path;
   std::error_code error;
-  const fs::path target = fs::weakly_canonical(path, error);
-  return error ? path : target;
+  for (int links = 0; fs::is_symlink(fs::symlink_status(target, error)); ++links) {
+    if (links == most_links) fail("cannot write this file", path, ELOOP);
+    target = folder_of(target) / fs::read_symlink(target, error);
+    if (error) fail("cannot write this file", path, error.value());
+  }
+  return target;
 }
 
 }  // namespace
@@ -99,9 +107,16 @@ void require_writable(const fs::path& path) {
   if (path.empty()) throw Error(ErrorCode::bad_input, "the output file has an empty name");
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) fail("cannot write this file", path, EISDIR);
-  const fs::path probed = is_special(path) ? path : folder_of(resolved(path));
-  if (::access(probed.c_str(), W_OK) != 0) fail("cannot write this file", path, errno);
-  if (!is_special(path) && !fs::is_directory(probed, ignored)) fail("cannot write this file", path, ENOTDIR);
+  if (fs::exists(path, ignored) && ::access(path.c_str(), W_OK) != 0) fail("cannot write this file", path, errno);
+  if (is_special(path)) return;
+  const fs::path target = resolved(path);
+  const fs::path folder = folder_of(target);
+  if (!fs::is_directory(folder, ignored)) fail("cannot write this file", path, fs::exists(folder, ignored) ? ENOTDIR : ENOENT);
+  if (::access(folder.c_str(), W_OK) != 0) fail("cannot write to the folder of this file", path, errno);
+  const long longest = ::pathconf(folder.c_str(), _PC_NAME_MAX);
+  if (longest > 0 && target.filename().native().size() > static_cast<std::size_t>(longest)) {
+    fail("cannot write this file", path, ENAMETOOLONG);
+  }
 }
 
 struct FileSink::State {
@@ -115,7 +130,7 @@ FileSink::FileSink(const fs::path& path) {
   require_writable(path);
   const bool direct = is_special(path);
   fs::path target = direct ? fs::path() : resolved(path);
-  std::string temporary = target.string() + ".XXXXXX";
+  std::string temporary = (folder_of(target) / ".joulegrid-XXXXXX").string();
   const int fd = direct ? ::open(path.c_str(), O_WRONLY | O_CLOEXEC) : ::mkostemp(temporary.data(), O_CLOEXEC);
   if (fd < 0) fail("cannot write this file", path, errno);
   state_.reset(new State{path, std::move(target), std::move(temporary), Descriptor(fd)});
@@ -154,6 +169,9 @@ std::string read_file(const fs::path& path) {
     char buffer[1 << 16];
     const std::size_t count = file.read(buffer, sizeof buffer);
     if (count == 0) return text;
+    if (text.size() + count > largest_text) {
+      throw Error(ErrorCode::bad_input, "this file is larger than 64 MiB, which no document of this program is", path.string());
+    }
     text.append(buffer, count);
   }
 }

@@ -61,8 +61,8 @@ class MemorySink final : public ByteSink {
 };
 
 /// A file that grows piece by piece and that a reader sees whole or not at all: a new file beside `path`, which commit()
-/// renames over the old one; without commit() nothing changes. What is not a regular file (a pipe, a terminal) is written
-/// to directly. Throws Error(bad_input, where = the path) where something fails.
+/// renames over the old one (only if that may be written); without commit() nothing changes. What is not a regular file (a
+/// pipe, a terminal) is written to directly. Throws Error(bad_input, where = the path) where something fails.
 class FileSink final : public ByteSink {
  public:
   explicit FileSink(const std::filesystem::path& path);
@@ -75,7 +75,7 @@ class FileSink final : public ByteSink {
   std::unique_ptr<State> state_;
 };
 
-/// The whole file; throws Error(bad_input, where = the path) where it cannot be read.
+/// The whole file, a document of up to 64 MiB; throws Error(bad_input, where = the path) where it cannot be read.
 std::string read_file(const std::filesystem::path& path);
 
 /// Writes the file so that a reader sees the old content or the new one, never a part, as FileSink does. Throws

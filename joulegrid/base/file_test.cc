@@ -67,6 +67,24 @@ TEST_F(FileTest, a_source_gives_its_bytes_in_pieces_of_any_size) {
   }
 }
 
+TEST_F(FileTest, a_link_to_nothing_yet_names_the_new_file_and_a_loop_is_refused) {
+  fs::create_symlink("new", folder_ / "link");
+  write_file(folder_ / "link", "text");
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
+  EXPECT_EQ(read_file(folder_ / "new"), "text");
+  fs::create_symlink("loop", folder_ / "loop");
+  EXPECT_THROW(write_file(folder_ / "loop", "text"), Error);
+  EXPECT_TRUE(fs::is_symlink(folder_ / "loop"));
+}
+
+TEST_F(FileTest, takes_every_name_that_the_file_system_takes) {
+  write_file(folder_ / std::string(255, 'n'), "text");
+  EXPECT_EQ(read_file(folder_ / std::string(255, 'n')), "text");
+  EXPECT_THROW(require_writable(folder_ / std::string(256, 'n')), Error);
+}
+
+TEST_F(FileTest, files_that_never_end_are_refused) { EXPECT_THROW(read_file("/dev/zero"), Error); }
+
 TEST_F(FileTest, writes_to_what_is_not_a_regular_file_without_replacing_it) {
   write_file("/dev/null", "gone");
   EXPECT_TRUE(fs::is_character_file("/dev/null"));

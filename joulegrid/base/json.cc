@@ -1,19 +1,45 @@
 #include "joulegrid/base/json.h"
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "joulegrid/base/error.h"
+#include "joulegrid/base/quote.h"
 
 namespace joulegrid {
 
 namespace {
 
+/// An iterator over characters that leaves its position where it can be seen.
+class TracedCharacter {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  TracedCharacter(const char* at, const char** position) : at_(at), position_(position) {}
+
+  reference operator*() const { return *at_; }
+  TracedCharacter& operator++() {
+    *position_ = ++at_;
+    return *this;
+  }
+  bool operator==(const TracedCharacter& other) const { return at_ == other.at_; }
+
+ private:
+  const char* at_;
+  const char** position_;
+};
+
 /// Builds a Json from the parser's events; unlike the library's own builder it keeps integers past 64 bits exact and refuses
 /// repeated keys and endless nesting.
 class Builder final : public nlohmann::json_sax<Json> {
  public:
-  explicit Builder(std::string_view text, const std::string& source) : text_(text), source_(source) {}
+  Builder(std::string_view text, const char* const& position, const std::string& source)
+      : text_(text), position_(position), source_(source) {}
 
   Json take() { return std::move(root_); }
 
@@ -24,8 +50,9 @@ class Builder final : public nlohmann::json_sax<Json> {
   bool number_float(number_float_t value, const string_t& digits) override {
     // The parser calls integers past 64 bits floats, and says infinity where a double ends.
     if (digits.find_first_of(".eE") != std::string::npos) return put(value);
-    if (digits.front() == '-') throw Error(ErrorCode::bad_input, "the integer " + digits + " does not fit", source_);
-    return put(parse_wide(digits, source_));
+    if (digits.front() == '-')
+      throw Error(ErrorCode::bad_input, quoted(std::string_view(digits)) + " does not fit 128 bits", here());
+    return put(parse_wide(digits, here()));
   }
   bool string(string_t& value) override { return put(std::move(value)); }
   bool binary(binary_t& /*value*/) override { return false; }
@@ -36,22 +63,32 @@ class Builder final : public nlohmann::json_sax<Json> {
   bool end_array() override { return close(); }
 
   bool key(string_t& name) override {
-    if (open_.back()->contains(name)) throw Error(ErrorCode::bad_input, "the key \"" + name + "\" appears twice", source_);
+    if (open_.back()->contains(name))
+      throw Error(ErrorCode::bad_input, "the key " + quoted(std::string_view(name)) + " appears twice", here());
     key_ = std::move(name);
     return true;
   }
 
-  bool parse_error(std::size_t position, const std::string& /*token*/, const nlohmann::detail::exception& error) override {
-    const std::size_t end = std::min(position, text_.size());
-    const auto line = 1 + std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(end == 0 ? 0 : end - 1), '\n');
+  bool parse_error(std::size_t /*position*/, const std::string& /*token*/, const nlohmann::detail::exception& error) override {
     std::string reason = error.what();
     if (const auto colon = reason.rfind(": "); colon != std::string::npos) reason = reason.substr(colon + 2);
-    std::replace(reason.begin(), reason.end(), '\n', ' ');
-    throw Error(ErrorCode::bad_input, "not valid JSON: " + reason, source_ + ":" + std::to_string(line));
+    throw Error(ErrorCode::bad_input, "not valid JSON: " + shortened_reason(printable(reason)), here());
   }
 
  private:
   static constexpr std::size_t deepest = 256;
+
+  /// The parser's reasons quote what it read last, which may be anything and of any length.
+  static std::string shortened_reason(const std::string& reason) {
+    constexpr std::size_t longest = 200;
+    return reason.size() <= longest ? reason : reason.substr(0, longest) + "…";
+  }
+
+  /// "source:line" of the character that the parser read last; it reads one past a number.
+  std::string here() const {
+    const char* const last = std::max(position_ - 1, text_.data());
+    return source_ + ":" + std::to_string(1 + std::count(text_.data(), last, '\n'));
+  }
 
   Json* place(Json value) {
     if (open_.empty()) {
@@ -70,7 +107,7 @@ class Builder final : public nlohmann::json_sax<Json> {
     return true;
   }
   bool open(Json value) {
-    if (open_.size() == deepest) throw Error(ErrorCode::bad_input, "nested more than 256 deep", source_);
+    if (open_.size() == deepest) throw Error(ErrorCode::bad_input, "nested more than 256 deep", here());
     open_.push_back(place(std::move(value)));
     return true;
   }
@@ -80,6 +117,7 @@ class Builder final : public nlohmann::json_sax<Json> {
   }
 
   std::string_view text_;
+  const char* const& position_;
   const std::string& source_;
   Json root_;
   std::vector<Json*> open_;  // a parent never grows while a child of it is open
@@ -89,9 +127,21 @@ class Builder final : public nlohmann::json_sax<Json> {
 }  // namespace
 
 Json parse_json(std::string_view text, const std::string& source) {
-  Builder builder(text, source);
-  Json::sax_parse(text, &builder);
+  const char* position = text.data();
+  Builder builder(text, position, source);
+  Json::sax_parse(TracedCharacter(text.data(), &position), TracedCharacter(text.data() + text.size(), &position), &builder);
   return builder.take();
+}
+
+std::string quoted(const Json& value) { return quoted(std::string_view(value.dump(-1, ' ', true))); }
+
+bool same_json(const Json& found, const Json& expected) {
+  if (found.type() != expected.type() || found.size() != expected.size()) return false;
+  if (!found.is_object()) return found == expected;
+  const auto& members = expected.items();
+  return std::all_of(members.begin(), members.end(), [&](const auto& member) {
+    return found.contains(member.key()) && same_json(found[member.key()], member.value());
+  });
 }
 
 std::string json_text(const Json& document) { return document.dump(2) + "\n"; }
@@ -108,7 +158,7 @@ std::uint64_t json_size(const Json& value, const std::string& where) {
     const auto number = value.get<Wide>();
     if (number >= 1 && number <= max_size) return static_cast<std::uint64_t>(number);
   }
-  throw Error(ErrorCode::bad_input, "expected a whole number from 1 to " + to_string(max_size) + ", found " + value.dump(),
+  throw Error(ErrorCode::bad_input, "expected a whole number from 1 to " + to_string(max_size) + ", found " + quoted(value),
               where);
 }
 

@@ -19,6 +19,12 @@ Json parse_json(std::string_view text, const std::string& source);
 /// The document as text, indented by two blanks, with a final newline; doubles have the digits that give them back.
 std::string json_text(const Json& document);
 
+/// A value as an error message shows it.
+std::string quoted(const Json& value);
+
+/// Whether the document's value is the expected one: objects whatever the order of their keys, numbers also of one type.
+bool same_json(const Json& found, const Json& expected);
+
 /// The member `key` of an object; throws Error(bad_input, where = "source#/pointer") where it is missing.
 const Json& json_member(const Json& object, const std::string& key, const std::string& where);
 

@@ -11,13 +11,12 @@ class Stop {
  public:
   using Clock = std::chrono::steady_clock;
 
-  Stop() = default;
-  /// Asks by itself once `deadline` has passed.
-  explicit Stop(Clock::time_point deadline) : deadline_(deadline) {}
+  /// Asks by itself once `deadline` has passed. Not while work is going on that polls it.
+  void set_deadline(Clock::time_point deadline) { deadline_ = deadline; }
 
   void request() noexcept { requested_.store(true, std::memory_order_relaxed); }
 
-  /// Somebody called request().
+  /// Somebody called `request`.
   bool interrupted() const noexcept { return requested_.load(std::memory_order_relaxed); }
 
   /// The work should end now.

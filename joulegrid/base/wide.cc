@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "joulegrid/base/error.h"
+#include "joulegrid/base/quote.h"
 
 namespace joulegrid {
 
@@ -13,11 +14,6 @@ namespace {
 int bit_width(Wide value) {
   const auto high = static_cast<std::uint64_t>(value >> 64);
   return static_cast<int>(high != 0 ? 64 + std::bit_width(high) : std::bit_width(static_cast<std::uint64_t>(value)));
-}
-
-std::string quoted(std::string_view text) {
-  constexpr std::size_t longest = 40;
-  return "'" + std::string(text.substr(0, longest)) + (text.size() > longest ? "…'" : "'");
 }
 
 }  // namespace

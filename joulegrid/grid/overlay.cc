@@ -1,6 +1,7 @@
 #include "joulegrid/grid/overlay.h"
 
-#include <algorithm>
+#include <map>
+#include <utility>
 
 #include "joulegrid/base/error.h"
 
@@ -19,16 +20,23 @@ const char* role_name(Role role) {
 }
 
 std::vector<Run> runs_of(const std::vector<Buffer>& buffers) {
-  std::vector<Buffer> sorted = buffers;
-  std::sort(sorted.begin(), sorted.end(), [](const Buffer& a, const Buffer& b) { return a.cells > b.cells; });
-  std::vector<Run> runs;  // from the last cell back to the first
-  Wide reads = 0;
-  for (std::size_t i = 0; i < sorted.size(); ++i) {
-    reads = checked_add(reads, sorted[i].reads_per_cell);
-    const Wide next = i + 1 < sorted.size() ? sorted[i + 1].cells : 0;
-    if (sorted[i].cells > next && reads > 0) runs.push_back({sorted[i].cells - next, reads});
+  std::map<Wide, std::pair<Wide, Wide>> changes;  // by cell: reads that begin with it, and reads that ended just before it
+  for (const Buffer& buffer : buffers) {
+    if (buffer.cells == 0) continue;
+    Wide& begins = changes[buffer.first_cell].first;
+    begins = checked_add(begins, buffer.reads_per_cell);
+    Wide& ended = changes[buffer.last_cell() + 1].second;
+    ended = checked_add(ended, buffer.reads_per_cell);
   }
-  std::reverse(runs.begin(), runs.end());
+  std::vector<Run> runs;
+  Wide reads = 0;
+  Wide done = 1;
+  for (const auto& [cell, change] : changes) {
+    if (cell > done) runs.push_back({cell - done, reads});
+    reads = checked_add(reads, change.first) - change.second;
+    done = cell;
+  }
+  while (!runs.empty() && runs.back().reads_per_cell == 0) runs.pop_back();
   return runs;
 }
 

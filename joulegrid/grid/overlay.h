@@ -14,15 +14,20 @@ enum class Role { input, weight, activation, output, scratch };
 /// "input", "weight", "activation", "output" or "scratch".
 const char* role_name(Role role);
 
-/// One user of an overlay: `cells` cells from the overlay's first one on, each read `reads_per_cell` times by `layer`.
+/// One user of an overlay: `cells` successive cells, each read `reads_per_cell` times by `layer`. Most start at the overlay's
+/// first cell; one whose cells are read unequally is given as several, each starting where the one before ends.
 struct Buffer {
   Wide cells = 0;
   Wide reads_per_cell = 0;
   std::size_t layer = 0;
+  Wide first_cell = 1;
+
+  Wide last_cell() const { return checked_add(first_cell, cells) - 1; }
+  bool covers(Wide cell) const { return first_cell <= cell && cell <= last_cell(); }
 };
 
-/// Buffers that all start at the same cell, because they are never alive at the same time (or are the same data). Cell x
-/// is read as often as all buffers of at least x cells together say, so reads never increase along the overlay.
+/// Buffers that share cells, because they are never alive at the same time (or are the same data). A cell is read as often as
+/// all buffers that cover it together say.
 struct Overlay {
   std::string name;
   Role role = Role::scratch;
@@ -35,8 +40,8 @@ struct Run {
   Wide reads_per_cell = 0;
 };
 
-/// The runs of equally read cells of an overlay, from its first cell on: the cells between two successive distinct buffer
-/// sizes form one run. Cells that nobody reads are left out. Throws Error(overflow).
+/// The runs of an overlay's cells, from its first one to the last that is read: no buffer begins or ends within a run. Throws
+/// Error(overflow).
 std::vector<Run> runs_of(const std::vector<Buffer>& buffers);
 
 }  // namespace joulegrid

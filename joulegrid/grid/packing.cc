@@ -23,7 +23,7 @@ std::vector<PlacedRun> all_runs(const std::vector<Overlay>& overlays) {
     const std::vector<Run> runs = runs_of(overlays[i].buffers);
     Wide first_cell = 1;
     for (const Run& run : runs) {
-      placed.push_back({&overlays[i], i, first_cell, run, runs.size() == 1});
+      if (run.reads_per_cell > 0) placed.push_back({&overlays[i], i, first_cell, run, runs.size() == 1});
       first_cell += run.cells;
     }
   }
@@ -57,7 +57,7 @@ Packing pack(const std::vector<Overlay>& overlays) {
     packing.steps += steps;
     packing.charged_reads += Reads(checked_mul(p.run.reads_per_cell, p.run.cells));
     for (const Buffer& buffer : p.overlay->buffers) {
-      if (buffer.cells < p.first_cell) continue;  // a buffer covers a run wholly or not at all
+      if (!buffer.covers(p.first_cell)) continue;  // a buffer covers a run wholly or not at all
       if (packing.layer_steps.size() <= buffer.layer) packing.layer_steps.resize(buffer.layer + 1);
       packing.layer_steps[buffer.layer] += GridSteps(checked_mul(buffer.reads_per_cell, distances));
     }

@@ -25,11 +25,11 @@ CellByCell price_cell_by_cell(const std::vector<Overlay>& overlays) {
   CellByCell price;
   for (const Overlay& overlay : overlays) {
     Wide longest = 0;
-    for (const Buffer& buffer : overlay.buffers) longest = std::max(longest, buffer.cells);
+    for (const Buffer& buffer : overlay.buffers) longest = std::max(longest, buffer.first_cell + buffer.cells - 1);
     for (Wide cell = 1; cell <= longest; ++cell) {
       Wide reads = 0;
       for (const Buffer& buffer : overlay.buffers) {
-        if (cell <= buffer.cells) reads += buffer.reads_per_cell;
+        if (buffer.first_cell <= cell && cell < buffer.first_cell + buffer.cells) reads += buffer.reads_per_cell;
       }
       cells.push_back(reads);
     }
@@ -51,7 +51,10 @@ TEST(Packing, random_overlays_cost_what_their_cells_cost_one_by_one) {
     std::vector<Overlay> overlays;
     for (std::uint64_t o = random() % 6 + 1; o > 0; --o) {
       Overlay overlay{"o" + std::to_string(o), Role::scratch, {}};
-      for (std::uint64_t b = random() % 4; b > 0; --b) overlay.buffers.push_back({random() % 30, random() % 9, random() % 3});
+      for (std::uint64_t b = random() % 4; b > 0; --b) {
+        const Wide first_cell = random() % 2 == 0 ? 1 : random() % 20 + 1;
+        overlay.buffers.push_back({random() % 30, random() % 9, random() % 3, first_cell});
+      }
       overlays.push_back(overlay);
     }
     const Packing packing = pack(overlays);

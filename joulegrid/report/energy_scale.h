@@ -8,6 +8,10 @@ namespace joulegrid {
 struct EnergyScale {
   static constexpr double default_joules_per_step = 1e-15;
 
+  /// What a sensible scale lies between; all results are then finite and no energy vanishes.
+  static constexpr double least_joules_per_step = 1e-30;
+  static constexpr double most_joules_per_step = 1;
+
   double joules_per_step = default_joules_per_step;  ///< per operand read and grid step
 
   /// INT8 operands and the energies of W. J. Dally, keynote on energy-efficient AI hardware, AHA retreat 2023.

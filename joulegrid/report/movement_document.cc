@@ -138,7 +138,7 @@ Json batch_case(const MovementReport& report, const MovementCase& c) {
   json["coordinate_descent_starts"] = all_starts.size();
   json["winning_start"] = start_name(c.found.start);
   json["tiles_by_invocation_rows"] = tiles_by_rows(c);
-  json["movement_energy_ratio_to_full_batch"] = joules / scale.joules(report.full.packing.steps).count();
+  json["movement_energy_ratio_to_full_batch"] = joules / scale.joules(report.full->packing.steps).count();
   return json;
 }
 
@@ -166,16 +166,13 @@ Json batching_analysis(const MovementReport& report) {
   return json;
 }
 
-Json mac_count_only(const MovementReport& report) {
-  const Gemm& reference = report.subject.reference;
-  const double joules = report.subject.scale.joules(report.reference.steps).count();
-  const auto macs = static_cast<double>(reference.macs());
+Json mac_count_only(const Gemm& reference, const MacCountProjection& projection) {
   Json json;
   json["reference"] = "retuned " + shape_in_text(reference) + " sa_cache movement energy";
   json["reference_MAC"] = reference.macs();
-  json["reference_energy_J"] = joules;
-  json["energy_J_per_MAC"] = joules / macs;
-  json["projected_MNIST_epoch_energy_J_for_either_batching"] = static_cast<double>(report.full.epoch.macs()) * joules / macs;
+  json["reference_energy_J"] = projection.gemm.count();
+  json["energy_J_per_MAC"] = projection.joules_per_mac;
+  json["projected_MNIST_epoch_energy_J_for_either_batching"] = projection.epoch.count();
   return json;
 }
 
@@ -200,10 +197,10 @@ std::string movement_document(const MovementReport& report) {
       "joules, using " + shortest(subject.scale.joules_per_step) + " J per source operand per abstract address-grid step";
   json["distance"] = "d(address) = ceil(sqrt(address))";
   json["int8_step_interpretation"] = step_interpretation(subject.scale);
-  json["network"] = network(subject, report.full.epoch);
+  json["network"] = network(subject, report.epoch);
   json["schedule"] = schedule_family();
   json["batching_analysis"] = batching_analysis(report);
-  json["mac_count_only_sensitivity"] = mac_count_only(report);
+  if (report.projection) json["mac_count_only_sensitivity"] = mac_count_only(subject.reference, *report.projection);
   json["precision_semantics"] =
       "The model has unbounded scalar cells and no bit width; its movement energy does not change between FP32, FP16, INT8, or "
       "one-bit values.";

@@ -22,6 +22,31 @@ MovementCase price_batch(const MovementSubject& subject, Batch batch, const Move
   return result;
 }
 
+MacCountProjection project(const MovementSubject& subject, const Epoch& epoch, const GemmTile& found) {
+  const double joules = subject.scale.joules(found.steps).count();
+  const auto macs = static_cast<double>(subject.reference.macs());
+  return {found, Joules(joules), Joules(static_cast<double>(epoch.macs()) * joules / macs), joules / macs};
+}
+
+/// Computes the report's parts, one after the other; false where it was stopped before the end.
+bool fill(MovementReport& report, const MovementReportOptions& options) {
+  const MovementSubject& subject = report.subject;
+  SaCacheSearchOptions search;
+  search.stop = options.stop;
+  const GemmTile reference = search_gemm_tile(subject.reference, search);
+  if (!reference.complete) return false;
+  report.projection = project(subject, report.epoch, reference);
+  MovementCase full = price_batch(subject, std::nullopt, options);
+  if (!full.found.complete) return false;
+  report.full = std::move(full);
+  for (const Batch batch : subject.batches) {
+    MovementCase of_batch = batch ? price_batch(subject, batch, options) : *report.full;
+    if (!of_batch.found.complete) return false;
+    report.cases.push_back(std::move(of_batch));
+  }
+  return true;
+}
+
 }  // namespace
 
 MovementReport movement_report(const MovementSubject& subject, const MovementReportOptions& options) {
@@ -32,16 +57,8 @@ MovementReport movement_report(const MovementSubject& subject, const MovementRep
       throw Error(ErrorCode::bad_input, "the batch " + (*batch ? to_string(**batch) : std::string("full")) + " is given twice");
     }
   }
-  const auto stopped = [&] { return options.stop != nullptr && options.stop->requested(); };
-  MovementReport report{subject, {}, price_batch(subject, std::nullopt, options), {}};
-  for (const Batch batch : subject.batches) {
-    if (stopped()) break;
-    report.cases.push_back(batch ? price_batch(subject, batch, options) : report.full);
-  }
-  SaCacheSearchOptions search;
-  search.stop = options.stop;
-  report.reference = search_gemm_tile(subject.reference, search);
-  report.complete = !stopped();
+  MovementReport report{subject, Epoch(subject.widths, subject.examples, subject.examples), {}, {}, {}};
+  report.complete = fill(report, options);
   return report;
 }
 

@@ -40,13 +40,22 @@ struct MovementCase {
   std::string name() const { return asked ? to_string(*asked) : "full"; }
 };
 
-/// Everything the movement report says, computed.
+/// The GEMM of the MAC-count-only projection: its cheapest tile, and what the epoch would cost if all MACs cost the same.
+struct MacCountProjection {
+  GemmTile found;
+  Joules gemm;   ///< movement energy of the GEMM
+  Joules epoch;  ///< epoch MACs · J of the GEMM / its MACs
+  double joules_per_mac = 0;
+};
+
+/// Everything the movement report says, computed. An interrupt leaves out what was not finished: nothing in it is half done.
 struct MovementReport {
   MovementSubject subject;
-  std::vector<MovementCase> cases;  ///< in the order asked for
-  MovementCase full;                ///< the full batch, whether asked for or not
-  GemmTile reference;
-  bool complete = true;  ///< false: interrupted; cases that were not begun are missing
+  Epoch epoch;  ///< of the full batch
+  std::optional<MacCountProjection> projection;
+  std::optional<MovementCase> full;  ///< the full batch, whether asked for or not
+  std::vector<MovementCase> cases;   ///< in the order asked for
+  bool complete = true;              ///< false: interrupted
 };
 
 struct MovementReportOptions {

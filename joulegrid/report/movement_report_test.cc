@@ -49,7 +49,7 @@ TEST(MovementReport, compares_with_the_full_batch_even_when_it_is_not_listed) {
   subject.batches = {8};
   const MovementReport one = movement_report(subject);
   ASSERT_EQ(one.cases.size(), 1U);
-  EXPECT_EQ(one.full.packing.steps, all.cases[1].packing.steps);
+  EXPECT_EQ(one.full->packing.steps, all.cases[1].packing.steps);
   EXPECT_EQ(parse_json(movement_document(one), "")["batching_analysis"]["persistent_epoch_address_space"]["cases"]["8"],
             parse_json(movement_document(all), "")["batching_analysis"]["persistent_epoch_address_space"]["cases"]["8"]);
 }
@@ -76,15 +76,47 @@ TEST(MovementReport, refuses_subjects_that_make_no_sense) {
   }
 }
 
-TEST(MovementReport, an_interrupted_report_says_so) {
-  Stop stop;
-  stop.request();
-  MovementReportOptions options;
-  options.stop = &stop;
-  const MovementReport report = movement_report(small(), options);
-  EXPECT_FALSE(report.complete);
-  EXPECT_THAT(movement_document(report), HasSubstr("\"interrupted\": true"));
-  EXPECT_THAT(movement_text(report, {}), HasSubstr("Interrupted"));
+TEST(MovementReport, an_interrupted_report_holds_only_what_was_finished) {
+  // Interrupted after n sweeps, for every n: each part is either what the whole report says or missing.
+  const MovementReport whole = movement_report(small());
+  const Json document = parse_json(movement_document(whole), "whole");
+  std::size_t most_cases = 0;
+  for (int sweeps = 0;; ++sweeps) {
+    Stop stop;
+    int left = sweeps;
+    if (left == 0) stop.request();
+    MovementReportOptions options;
+    options.stop = &stop;
+    options.progress = [&](const std::string&, const DescentProgress&) {
+      if (--left == 0) stop.request();
+    };
+    const MovementReport report = movement_report(small(), options);
+    const Json json = parse_json(movement_document(report), "part");
+    const Json& cases = json["batching_analysis"]["persistent_epoch_address_space"]["cases"];
+    for (const auto& [name, value] : cases.items()) {
+      EXPECT_EQ(value, document["batching_analysis"]["persistent_epoch_address_space"]["cases"][name]) << sweeps;
+    }
+    if (json.contains("mac_count_only_sensitivity")) {
+      EXPECT_EQ(json["mac_count_only_sensitivity"], document["mac_count_only_sensitivity"]) << sweeps;
+    }
+    most_cases = std::max(most_cases, cases.size());
+    EXPECT_EQ(report.complete, !json.contains("interrupted"));
+    if (report.complete) {
+      EXPECT_EQ(json, document);
+      break;
+    }
+    EXPECT_THAT(movement_text(report, {}), HasSubstr("Interrupted"));
+    EXPECT_LT(cases.size(), 4U);
+  }
+  EXPECT_EQ(most_cases, 4U);
+}
+
+TEST(MovementReport, the_smallest_and_largest_scales_give_finite_numbers) {
+  for (const double joules : {EnergyScale::least_joules_per_step, EnergyScale::most_joules_per_step}) {
+    MovementSubject subject = small();
+    subject.scale.joules_per_step = joules;
+    EXPECT_THAT(movement_document(movement_report(subject)), Not(HasSubstr("null")));
+  }
 }
 
 }  // namespace

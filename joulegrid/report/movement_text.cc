@@ -48,7 +48,7 @@ std::string heading(const MovementReport& report, const TextStyle& style) {
   const std::string title = "Movement energy of one inference epoch: " + joined(widths, "-");
   const std::string subject_line =
       fmt::format("{} examples of {} MACs, {} per operand read and grid step", grouped(subject.examples),
-                  si(report.full.epoch.macs_per_example(), ""), si(subject.scale.joules_per_step, "J"));
+                  si(report.epoch.macs_per_example(), ""), si(subject.scale.joules_per_step, "J"));
   return style.bold(shortened(title, text_width)) + "\n" + style.dim(subject_line) + "\n";
 }
 
@@ -57,7 +57,7 @@ std::string batch_table(const MovementReport& report, const TextStyle& style) {
   Table table({{"Batch"}, {"Calls"}, {"Energy"}, {"Of full"}, {"Steps/MAC"}, {"Steps/read"}, {"Best start", left}, {"Sweeps"}});
   for (const MovementCase& c : report.cases) {
     table.add_row({c.name(), grouped(c.epoch.calls()), si(report.subject.scale.joules(c.packing.steps).count(), "J", 5),
-                   fmt::format("{:.3f}", rounded_quotient(c.packing.steps.count(), report.full.packing.steps.count())),
+                   fmt::format("{:.3f}", rounded_quotient(c.packing.steps.count(), report.full->packing.steps.count())),
                    si(rounded_quotient(c.packing.steps.count(), c.epoch.macs()), ""),
                    si(rounded_quotient(c.packing.steps.count(), c.packing.charged_reads.count()), ""),
                    start_name(c.found.start), std::to_string(c.found.sweeps)});
@@ -133,36 +133,38 @@ std::string verdict(const MovementReport& report, const TextStyle& style) {
   const auto least =
       std::min_element(report.cases.begin(), report.cases.end(),
                        [](const MovementCase& a, const MovementCase& b) { return a.packing.steps < b.packing.steps; });
-  if (least == report.cases.end()) return "Interrupted before a batch was finished.\n";
   const EnergyScale& scale = report.subject.scale;
   std::string text = "Cheapest: " + style.accent(fmt::format("batch {}, {}", least->name(),
                                                              si(scale.joules(least->packing.steps).count(), "J", 5)));
   text += fmt::format(" for {} examples, {} each.\n", grouped(report.subject.examples),
                       si(scale.joules(least->packing.steps).count() / static_cast<double>(report.subject.examples), "J"));
-  if (!report.complete) text += "Interrupted: what was finished by then is shown.\n";
   return text;
 }
 
-std::string reference_line(const MovementReport& report, const TextStyle& style) {
+std::string projection_lines(const MovementReport& report, const TextStyle& style) {
   const Gemm& gemm = report.subject.reference;
-  const double joules = report.subject.scale.joules(report.reference.steps).count();
-  const double projected = static_cast<double>(report.full.epoch.macs()) * joules / static_cast<double>(gemm.macs());
+  const MacCountProjection& projection = *report.projection;
   const std::string from = fmt::format("scaled from GEMM {} × {} × {}, {} with its best tile, {} × {}", to_string(gemm.m),
-                                       to_string(gemm.k), to_string(gemm.n), si(joules, "J", 5),
-                                       to_string(report.reference.tile.i), to_string(report.reference.tile.j));
-  return fmt::format("By MAC count alone, for any batch: {}\n", si(projected, "J")) + style.dim(shortened(from, text_width)) +
-         "\n";
+                                       to_string(gemm.k), to_string(gemm.n), si(projection.gemm.count(), "J", 5),
+                                       to_string(projection.found.tile.i), to_string(projection.found.tile.j));
+  return fmt::format("By MAC count alone, for any batch: {}\n", si(projection.epoch.count(), "J")) +
+         style.dim(shortened(from, text_width)) + "\n";
 }
 
 }  // namespace
 
 std::string movement_text(const MovementReport& report, const TextStyle& style) {
   std::string text = heading(report, style);
-  text += "\n" + style.bold("Energy by batch, best sa_cache tiles found") + "\n" + batch_table(report, style);
-  text += "\n" + style.bold("Share of the energy, by region") + "\n" + region_table(report, style);
-  text += "\n" + style.bold("Share of the energy, by layer") + "\n" + layer_share_tables(report, style);
-  text += "\n" + style.bold("Tiles (rows × columns of C)") + "\n" + tile_tables(report, style);
-  return text + "\n" + verdict(report, style) + reference_line(report, style);
+  if (!report.cases.empty()) {
+    text += "\n" + style.bold("Energy by batch, best sa_cache tiles found") + "\n" + batch_table(report, style);
+    text += "\n" + style.bold("Share of the energy, by region") + "\n" + region_table(report, style);
+    text += "\n" + style.bold("Share of the energy, by layer") + "\n" + layer_share_tables(report, style);
+    text += "\n" + style.bold("Tiles (rows × columns of C)") + "\n" + tile_tables(report, style);
+    text += "\n" + verdict(report, style);
+  }
+  if (report.projection) text += projection_lines(report, style);
+  if (!report.complete) text += "\nInterrupted: only what was finished by then is shown.\n";
+  return text;
 }
 
 }  // namespace joulegrid

@@ -50,19 +50,13 @@ void add_search(Json& json, const SearchFacts& facts) {
 
 }  // namespace
 
-PriceReport price_report(const Problem& problem, const EpochTiles& tiles, const EnergyScale& scale) {
-  const auto* gemm = std::get_if<Gemm>(&problem);
-  const EpochOverlays overlays =
-      gemm != nullptr ? sa_cache_overlays(*gemm, tiles.at(0).at(0)) : sa_cache_overlays(std::get<Epoch>(problem), tiles);
-  return {problem, tiles, pack(overlays.all()), scale, floor_of(problem).steps};
+PriceReport price_report(const Problem& problem, const Schedule& schedule, const EnergyScale& scale) {
+  return {problem, schedule, pack(overlays_of(problem, schedule)), scale, floor_of(problem).steps};
 }
 
 std::string price_document(const PriceReport& report) {
   const Epoch epoch = as_epoch(report.problem);
-  Json json;
-  json["schema_version"] = schedule_schema_version;
-  json["problem"] = problem_json(report.problem);
-  json["family"] = "sa_cache";
+  Json json = schedule_head_json(report.problem, report.schedule);
   json["steps"] = report.packing.steps.count();
   json["charged_reads"] = report.packing.charged_reads.count();
   json["joules"] = report.scale.joules(report.packing.steps).count();
@@ -73,7 +67,7 @@ std::string price_document(const PriceReport& report) {
   json["ratio_to_floor"] = rounded_quotient(report.packing.steps.count(), report.floor.count());
   if (std::holds_alternative<Epoch>(report.problem)) json["layers"] = layers_json(epoch, report.packing);
   json["regions"] = regions_json(report.packing);
-  json["tiles"] = tiles_json(epoch, report.tiles);
+  add_schedule(json, report.problem, report.schedule);
   if (report.search) add_search(json, *report.search);
   return json_text(json);
 }

@@ -8,6 +8,7 @@
 #include "joulegrid/network/problem.h"
 #include "joulegrid/report/energy_scale.h"
 #include "joulegrid/report/text.h"
+#include "joulegrid/schedule/schedule.h"
 #include "joulegrid/search/sa_cache_search.h"
 
 namespace joulegrid {
@@ -25,15 +26,15 @@ struct SearchFacts {
 /// One schedule of one problem and its price: what `model` and `search` say.
 struct PriceReport {
   Problem problem;
-  EpochTiles tiles;
+  Schedule schedule;
   Packing packing;
   EnergyScale scale;
   GridSteps floor;  ///< no classical schedule of the problem costs less; docs/floor.md
   std::optional<SearchFacts> search{};
 };
 
-/// Prices the schedule; throws Error(bad_input) where a tile does not fit, Error(overflow).
-PriceReport price_report(const Problem& problem, const EpochTiles& tiles, const EnergyScale& scale);
+/// Prices the schedule; throws Error(bad_input) where a tile or nest does not fit, Error(overflow).
+PriceReport price_report(const Problem& problem, const Schedule& schedule, const EnergyScale& scale);
 
 /// The JSON document, docs/formats.md; it is also a schedule file. With `search` the keys of a search are added.
 std::string price_document(const PriceReport& report);

@@ -39,12 +39,12 @@ TEST(PriceReport, document_adds_up) {
 
 TEST(PriceReport, document_is_a_schedule_file) {
   const PriceReport report = searched();
-  EXPECT_EQ(read_schedule(price_document(report), "doc", epoch), report.tiles);
+  EXPECT_EQ(read_schedule(price_document(report), "doc", epoch), report.schedule);
 }
 
 TEST(PriceReport, integers_past_64_bits_stay_exact_in_the_document) {
   const Gemm gemm{1, 1, std::uint64_t{1} << 44};
-  const PriceReport report = price_report(gemm, {{{1, gemm.n}}}, {});
+  const PriceReport report = price_report(gemm, EpochTiles{{{1, gemm.n}}}, {});
   EXPECT_GT(report.packing.steps.count(), Wide{1} << 64);
   EXPECT_EQ(parse_json(price_document(report), "doc")["steps"].get<Wide>(), report.packing.steps.count());
 }
@@ -54,7 +54,7 @@ TEST(PriceReport, text_is_never_wider_than_the_text_width) {
   const Epoch deep(std::vector<std::uint64_t>(40, 123456789), 123456789012, 99999999999);
   const EpochTiles tiles(deep.call_groups().size(), std::vector<Tile>(deep.layers(), Tile{1, 123456789}));
   for (const PriceReport& report :
-       {searched(), price_report(huge, {{{123456789, 987654321}}}, {}), price_report(deep, tiles, {})}) {
+       {searched(), price_report(huge, EpochTiles{{{123456789, 987654321}}}, {}), price_report(deep, tiles, {})}) {
     std::istringstream lines(price_text(report, {}));
     for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), text_width) << line;
   }

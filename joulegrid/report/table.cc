@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "joulegrid/base/error.h"
 
@@ -13,7 +14,7 @@ constexpr std::size_t gap = 2;
 constexpr std::size_t narrowest = 4;
 
 std::string aligned(const std::string& cell, std::size_t width, Table::Align align) {
-  const std::string text = shortened(cell, width);
+  const std::string text = width == 0 ? std::string() : shortened(cell, width);
   const std::string blanks(width - display_width(text), ' ');
   return align == Table::Align::left ? text + blanks : blanks + text;
 }
@@ -47,12 +48,15 @@ std::size_t Table::natural_width(std::size_t indent) const {
 std::vector<std::size_t> Table::widths(std::size_t indent) const {
   std::vector<std::size_t> widths = natural_widths();
   std::size_t total = natural_width(indent);
+  const auto shrinkable = [&](std::size_t c, bool decoration, bool left_only) {
+    if (decoration) return columns_[c].decoration && widths[c] > 0;
+    return widths[c] > narrowest && (!left_only || columns_[c].align == Align::left);
+  };
   while (total > text_width) {
     std::size_t* widest = nullptr;
-    for (const bool left_only : {true, false}) {
+    for (const auto& [decoration, left_only] : {std::pair(true, true), std::pair(false, true), std::pair(false, false)}) {
       for (std::size_t c = 0; c < columns_.size(); ++c) {
-        if (left_only && columns_[c].align != Align::left) continue;
-        if (widths[c] > narrowest && (widest == nullptr || widths[c] > *widest)) widest = &widths[c];
+        if (shrinkable(c, decoration, left_only) && (widest == nullptr || widths[c] > *widest)) widest = &widths[c];
       }
       if (widest != nullptr) break;
     }

@@ -7,8 +7,8 @@
 
 namespace joulegrid {
 
-/// A table for people: a header line, a rule, rows; columns as wide as they need, the whole at most text_width columns (the
-/// widest left-aligned column gives way).
+/// A table for people: a header line, a rule, rows; columns as wide as they need, the whole at most text_width columns:
+/// decoration gives way first, then the widest left-aligned column.
 class Table {
  public:
   enum class Align { left, right };
@@ -16,6 +16,7 @@ class Table {
   struct Column {
     std::string title;
     Align align = Align::right;
+    bool decoration = false;  ///< gives way first, and altogether
   };
 
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}

@@ -25,6 +25,12 @@ TEST(Table, is_never_wider_than_the_text_width) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), text_width) << line;
 }
 
+TEST(Table, decoration_gives_way_before_anything_that_is_said) {
+  Table table({{"Name", Table::Align::left}, {"Bar", Table::Align::left, true}});
+  table.add_row({std::string(90, 'x'), "████████████████"});
+  EXPECT_NE(table.text({}).find(std::string(90, 'x')), std::string::npos);
+}
+
 TEST(Table, refuses_rows_of_another_width) {
   Table table({{"a"}, {"b"}});
   EXPECT_THROW(table.add_row({"1"}), std::logic_error);

@@ -51,6 +51,26 @@ std::string shortened(std::string_view text, std::size_t width) {
   return std::string(text.substr(0, end)) + "…";
 }
 
+std::string wrapped(std::string_view text, std::string_view head, std::size_t indent) {
+  std::string out(head);
+  std::size_t width = display_width(head);
+  bool begun = false;  // the line has a word
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (begun && width + 1 + display_width(word) > text_width) {
+      out += "\n" + std::string(indent, ' ');
+      width = indent;
+      begun = false;
+    }
+    out += (begun ? " " : "") + std::string(word);
+    width += (begun ? 1 : 0) + display_width(word);
+    begun = true;
+  }
+  return out + "\n";
+}
+
 std::string grouped(Wide value) {
   std::string digits = to_string(value);
   for (std::size_t i = digits.size(); i > 3;) digits.insert(i -= 3, ",");

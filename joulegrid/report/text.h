@@ -27,6 +27,10 @@ std::size_t display_width(std::string_view text);
 /// The text cut to so many columns, its last one an ellipsis where something was cut. Takes no escape sequences.
 std::string shortened(std::string_view text, std::size_t width);
 
+/// The text as lines of at most text_width columns, broken at blanks, each indented by `indent` blanks and ended by a newline;
+/// the first begins with `head` instead. A word that is longer than a line stays whole.
+std::string wrapped(std::string_view text, std::string_view head, std::size_t indent);
+
 /// 1234567 as "1,234,567".
 std::string grouped(Wide value);
 

@@ -48,5 +48,12 @@ TEST(Text, shortest_digits_give_the_double_back) {
   EXPECT_EQ(shortest(1.25), "1.25");
 }
 
+TEST(Text, wraps_at_blanks) {
+  EXPECT_EQ(wrapped("", "head", 2), "head\n");
+  const std::string word(60, 'x');
+  EXPECT_EQ(wrapped(word + " a " + word + " b", "- ", 4), "- " + word + " a\n    " + word + " b\n");
+  EXPECT_EQ(wrapped(word + word + " a", "- ", 4), "- " + word + word + "\n    a\n");
+}
+
 }  // namespace
 }  // namespace joulegrid

@@ -1,6 +1,8 @@
 #include "joulegrid/schedule/schedule_file.h"
 
+#include <functional>
 #include <optional>
+#include <utility>
 
 #include "joulegrid/base/error.h"
 #include "joulegrid/base/json.h"
@@ -9,8 +11,6 @@
 namespace joulegrid {
 
 namespace {
-
-constexpr const char* family = "sa_cache";
 
 [[noreturn]] void fail(const std::string& message, const std::string& where) {
   throw Error(ErrorCode::bad_input, message, where);
@@ -24,6 +24,81 @@ std::size_t group_of(const Epoch& epoch, std::uint64_t rows, const std::string& 
     known += (known.empty() ? "" : " or ") + to_string(epoch.call_groups()[group].rows);
   }
   fail("this problem has calls of " + known + " rows, not of " + to_string(rows), where);
+}
+
+/// An array of one entry for each call group and layer: {"rows", "layer", …}.
+template <typename Entry>
+Json by_layer(const Epoch& epoch, const std::vector<std::vector<Entry>>& entries,
+              const std::function<void(Json&, const Entry&)>& write) {
+  Json json = Json::array();
+  for (std::size_t group = 0; group < entries.size(); ++group) {
+    for (std::size_t layer = 0; layer < entries[group].size(); ++layer) {
+      Json entry;
+      entry["rows"] = epoch.call_groups().at(group).rows;
+      entry["layer"] = layer;
+      write(entry, entries[group][layer]);
+      json.push_back(std::move(entry));
+    }
+  }
+  return json;
+}
+
+/// Reads such an array at `where`; `noun` says what an entry is.
+template <typename Entry>
+std::vector<std::vector<Entry>> read_by_layer(
+    const Json& list, const std::string& where, const Epoch& epoch, const std::string& noun,
+    const std::function<Entry(const Json&, const std::string& where, const Gemm&)>& read_entry) {
+  if (!list.is_array()) fail("expected an array", where);
+  std::vector<std::vector<std::optional<Entry>>> read(epoch.call_groups().size(),
+                                                      std::vector<std::optional<Entry>>(epoch.layers()));
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const std::string here = where + "/" + std::to_string(i);
+    const std::uint64_t rows = json_size(json_member(list[i], "rows", here), here + "/rows");
+    const std::size_t group = group_of(epoch, rows, here + "/rows");
+    const Json& layer_json = json_member(list[i], "layer", here);
+    if (!layer_json.is_number_unsigned() || layer_json.get<Wide>() >= epoch.layers()) {
+      fail("expected a layer from 0 to " + std::to_string(epoch.layers() - 1) + ", found " + layer_json.dump(),
+           here + "/layer");
+    }
+    const auto layer = static_cast<std::size_t>(layer_json.get<Wide>());
+    if (read[group][layer]) fail("a second " + noun + " for the same rows and layer", here);
+    read[group][layer] = read_entry(list[i], here, epoch.gemm(rows, layer));
+  }
+  std::vector<std::vector<Entry>> entries;
+  for (std::size_t group = 0; group < read.size(); ++group) {
+    std::vector<Entry>& of_group = entries.emplace_back();
+    for (std::size_t layer = 0; layer < read[group].size(); ++layer) {
+      if (!read[group][layer]) {
+        fail("the " + noun + " of rows " + to_string(epoch.call_groups()[group].rows) + ", layer " + std::to_string(layer) +
+                 " is missing",
+             where);
+      }
+      of_group.push_back(std::move(*read[group][layer]));
+    }
+  }
+  return entries;
+}
+
+EpochTiles read_tiles(const Json& list, const std::string& where, const Epoch& epoch) {
+  return read_by_layer<Tile>(list, where, epoch, "tile", [](const Json& entry, const std::string& here, const Gemm& gemm) {
+    const auto size = [&](const char* key) { return json_size(json_member(entry, key, here), here + "/" + key); };
+    const Tile tile{size("tile_i"), size("tile_j")};
+    require_fit(gemm, tile, here);
+    return tile;
+  });
+}
+
+Nest read_nest(const Json& text, const std::string& where, const Gemm& gemm) {
+  if (!text.is_string()) fail("expected a nest as text", where);
+  return parse_nest(text.get<std::string>(), where, gemm);
+}
+
+EpochNests read_nests(const Json& nests, const std::string& where, const Problem& problem) {
+  if (const auto* gemm = std::get_if<Gemm>(&problem)) return {{read_nest(nests, where, *gemm)}};
+  return read_by_layer<Nest>(nests, where, std::get<Epoch>(problem), "nest",
+                             [](const Json& entry, const std::string& here, const Gemm& gemm) {
+                               return read_nest(json_member(entry, "nest", here), here + "/nest", gemm);
+                             });
 }
 
 }  // namespace
@@ -45,78 +120,52 @@ Json problem_json(const Problem& problem) {
   return json;
 }
 
-Json tiles_json(const Epoch& epoch, const EpochTiles& tiles) {
-  Json json = Json::array();
-  for (std::size_t group = 0; group < tiles.size(); ++group) {
-    for (std::size_t layer = 0; layer < tiles[group].size(); ++layer) {
-      Json entry;
-      entry["rows"] = epoch.call_groups().at(group).rows;
-      entry["layer"] = layer;
-      entry["tile_i"] = tiles[group][layer].i;
-      entry["tile_j"] = tiles[group][layer].j;
-      json.push_back(std::move(entry));
-    }
-  }
-  return json;
-}
-
-Json schedule_json(const Problem& problem, const EpochTiles& tiles) {
+Json schedule_head_json(const Problem& problem, const Schedule& schedule) {
   Json json;
   json["schema_version"] = schedule_schema_version;
   json["problem"] = problem_json(problem);
-  json["family"] = family;
-  json["tiles"] = tiles_json(as_epoch(problem), tiles);
+  json["family"] = family_name(schedule);
   return json;
 }
 
-std::string schedule_text(const Problem& problem, const EpochTiles& tiles) { return json_text(schedule_json(problem, tiles)); }
+void add_schedule(Json& json, const Problem& problem, const Schedule& schedule) {
+  const Epoch epoch = as_epoch(problem);
+  if (const auto* tiles = std::get_if<EpochTiles>(&schedule)) {
+    json["tiles"] = by_layer<Tile>(epoch, *tiles, [](Json& entry, const Tile& tile) {
+      entry["tile_i"] = tile.i;
+      entry["tile_j"] = tile.j;
+    });
+    return;
+  }
+  const auto& nests = std::get<EpochNests>(schedule);
+  if (std::holds_alternative<Gemm>(problem)) {
+    json["nest"] = to_string(nests.at(0).at(0));
+  } else {
+    json["nest"] = by_layer<Nest>(epoch, nests, [](Json& entry, const Nest& nest) { entry["nest"] = to_string(nest); });
+  }
+}
 
-EpochTiles read_schedule(std::string_view text, const std::string& source, const Problem& problem) {
+std::string schedule_text(const Problem& problem, const Schedule& schedule) {
+  Json json = schedule_head_json(problem, schedule);
+  add_schedule(json, problem, schedule);
+  return json_text(json);
+}
+
+Schedule read_schedule(std::string_view text, const std::string& source, const Problem& problem) {
   const Json json = parse_json(text, source);
   const std::string root = source + "#";
   if (const Json& version = json_member(json, "schema_version", root + "/"); version != schedule_schema_version) {
     fail("expected schema_version 1, found " + version.dump(), root + "/schema_version");
   }
-  if (const Json& found = json_member(json, "family", root + "/"); found != family) {
-    fail("expected the family \"sa_cache\", found " + found.dump(), root + "/family");
+  const Json& family = json_member(json, "family", root + "/");
+  if (family != "sa_cache" && family != "nest") {
+    fail("expected the family \"sa_cache\" or \"nest\", found " + family.dump(), root + "/family");
   }
   if (const Json& found = json_member(json, "problem", root + "/"); found != problem_json(problem)) {
     fail("a schedule for another problem, " + found.dump() + " instead of " + problem_json(problem).dump(), root + "/problem");
   }
-  const Json& list = json_member(json, "tiles", root + "/");
-  if (!list.is_array()) fail("expected an array", root + "/tiles");
-
-  const Epoch epoch = as_epoch(problem);
-  std::vector<std::vector<std::optional<Tile>>> read(epoch.call_groups().size(),
-                                                     std::vector<std::optional<Tile>>(epoch.layers()));
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    const std::string where = root + "/tiles/" + std::to_string(i);
-    const auto size = [&](const char* key) { return json_size(json_member(list[i], key, where), where + "/" + key); };
-    const std::size_t group = group_of(epoch, size("rows"), where + "/rows");
-    const Json& layer_json = json_member(list[i], "layer", where);
-    if (!layer_json.is_number_unsigned() || layer_json.get<Wide>() >= epoch.layers()) {
-      fail("expected a layer from 0 to " + std::to_string(epoch.layers() - 1) + ", found " + layer_json.dump(),
-           where + "/layer");
-    }
-    const auto layer = static_cast<std::size_t>(layer_json.get<Wide>());
-    const Tile tile{size("tile_i"), size("tile_j")};
-    require_fit(epoch.gemm(epoch.call_groups()[group].rows, layer), tile, where);
-    if (read[group][layer]) fail("a second tile for the same rows and layer", where);
-    read[group][layer] = tile;
-  }
-  EpochTiles tiles;
-  for (std::size_t group = 0; group < read.size(); ++group) {
-    std::vector<Tile>& of_group = tiles.emplace_back();
-    for (std::size_t layer = 0; layer < read[group].size(); ++layer) {
-      if (!read[group][layer]) {
-        fail("the tile of rows " + to_string(epoch.call_groups()[group].rows) + ", layer " + std::to_string(layer) +
-                 " is missing",
-             root + "/tiles");
-      }
-      of_group.push_back(*read[group][layer]);
-    }
-  }
-  return tiles;
+  if (family == "sa_cache") return read_tiles(json_member(json, "tiles", root + "/"), root + "/tiles", as_epoch(problem));
+  return read_nests(json_member(json, "nest", root + "/"), root + "/nest", problem);
 }
 
 }  // namespace joulegrid

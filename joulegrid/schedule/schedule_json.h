@@ -2,7 +2,7 @@
 
 #include "joulegrid/base/json.h"
 #include "joulegrid/network/problem.h"
-#include "joulegrid/schedule/sa_cache.h"
+#include "joulegrid/schedule/schedule.h"
 
 namespace joulegrid {
 
@@ -12,10 +12,11 @@ inline constexpr unsigned schedule_schema_version = 1;
 /// {"kind": "gemm", "m", "k", "n"} or {"kind": "mlp", "dimensions", "examples", "batch"}.
 Json problem_json(const Problem& problem);
 
-/// [{"rows", "layer", "tile_i", "tile_j"}, …], by call group and layer.
-Json tiles_json(const Epoch& epoch, const EpochTiles& tiles);
+/// The keys that make a document a schedule: schema_version, problem, family.
+Json schedule_head_json(const Problem& problem, const Schedule& schedule);
 
-/// The keys that make a document a schedule: schema_version, problem, family, tiles.
-Json schedule_json(const Problem& problem, const EpochTiles& tiles);
+/// Adds `tiles`: [{"rows", "layer", "tile_i", "tile_j"}, …], by call group and layer; or `nest`: a text for a GEMM, [{"rows",
+/// "layer", "nest"}, …] for an epoch.
+void add_schedule(Json& json, const Problem& problem, const Schedule& schedule);
 
 }  // namespace joulegrid

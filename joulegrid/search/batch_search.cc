@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "joulegrid/base/error.h"
+#include "joulegrid/search/cheapest_tile.h"
 
 namespace joulegrid {
 
@@ -36,11 +37,14 @@ BatchFound search_batches(const std::vector<std::uint64_t>& widths, std::uint64_
         progress(to_string(batch), at);
       };
     }
-    const EpochTilesFound found = search_epoch_tiles(epoch, options);
+    EpochTilesFound found;
+    if (price_or_unpriceable([&] { return (found = search_epoch_tiles(epoch, options)).steps.count(); }) == unpriceable)
+      continue;
     evaluations += found.evaluations;
     complete = complete && found.complete;
     if (!best || found.steps < best->found.steps) best = BatchFound{epoch, found};
   }
+  if (!best) throw_overflow();
   best->evaluations = evaluations;
   best->complete = complete;
   return *best;

@@ -21,7 +21,8 @@ struct BatchFound {
   bool complete = true;           ///< false: stopped early
 };
 
-/// Searches the tiles for each batch; the cheapest one, the earlier of equally cheap ones. `batches` is not empty.
+/// Searches the tiles for each batch; the cheapest one, the earlier of equally cheap ones. `batches` is not empty. Throws
+/// Error(overflow) where the price of no batch fits 128 bits.
 BatchFound search_batches(const std::vector<std::uint64_t>& widths, std::uint64_t examples,
                           const std::vector<std::uint64_t>& batches, SaCacheSearchOptions options = {},
                           const std::function<void(const std::string& batch, const DescentProgress&)>& progress = {});

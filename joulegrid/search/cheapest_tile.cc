@@ -36,7 +36,7 @@ PricedTile cheapest_tile(TilePricer& pricer, const TileSizes& rows, const TileSi
   PricedTile best;
   bool best_is_candidate = false;
   const auto take = [&](Tile tile) {
-    const Wide steps = pricer.steps(tile);
+    const Wide steps = price_or_unpriceable([&] { return pricer.steps(tile); });
     ++evaluations;
     if (steps < best.steps || (best_is_candidate && steps == best.steps && tile < best.tile)) {
       best = {tile, steps};
@@ -46,9 +46,9 @@ PricedTile cheapest_tile(TilePricer& pricer, const TileSizes& rows, const TileSi
   if (incumbent) {
     best = *incumbent;
   } else {
-    best = {{rows[0], columns[0]}, pricer.steps({rows[0], columns[0]})};
+    best = {{rows[0], columns[0]}, unpriceable};
     best_is_candidate = true;
-    ++evaluations;
+    take(best.tile);
   }
   const auto first_tile = [&](const Rectangle& r) { return Tile{rows[r.row_first], columns[r.column_first]}; };
   const auto last_tile = [&](const Rectangle& r) { return Tile{rows[r.row_last], columns[r.column_last]}; };
@@ -58,7 +58,7 @@ PricedTile cheapest_tile(TilePricer& pricer, const TileSizes& rows, const TileSi
   };
   const auto with_bound = [&](Rectangle r) {
     ++evaluations;
-    r.bound = pricer.lower_bound({first_tile(r), last_tile(r)});
+    r.bound = price_or_unpriceable([&] { return pricer.lower_bound({first_tile(r), last_tile(r)}); });
     return r;
   };
 

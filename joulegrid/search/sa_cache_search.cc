@@ -1,5 +1,7 @@
 #include "joulegrid/search/sa_cache_search.h"
 
+#include <algorithm>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -13,35 +15,49 @@ namespace {
 
 bool stopped(const SaCacheSearchOptions& options) { return options.stop != nullptr && options.stop->requested(); }
 
-/// The sizes that the tile of every call group and layer may take.
+/// The sizes that the tile of every call group and layer may take, each dimension's listed once.
 class TileMenu {
  public:
-  TileMenu(const Epoch& epoch, Candidates candidates) {
-    for (const CallGroup& group : epoch.call_groups()) rows_.emplace_back(group.rows, candidates);
-    for (std::size_t layer = 0; layer < epoch.layers(); ++layer) columns_.emplace_back(epoch.widths()[layer + 1], candidates);
+  TileMenu(const Epoch& epoch, Candidates candidates) : epoch_(epoch) {
+    const auto list = [&](std::uint64_t dimension) {
+      if (!sizes_.contains(dimension)) sizes_.emplace(dimension, TileSizes(dimension, candidates));
+    };
+    for (const CallGroup& group : epoch.call_groups()) list(group.rows);
+    std::for_each(epoch.widths().begin() + 1, epoch.widths().end(), list);
   }
 
-  const TileSizes& rows(TileIndex index) const { return rows_[index.group]; }
-  const TileSizes& columns(TileIndex index) const { return columns_[index.layer]; }
+  const TileSizes& rows(TileIndex index) const { return sizes_.at(epoch_.call_groups()[index.group].rows); }
+  const TileSizes& columns(TileIndex index) const { return sizes_.at(epoch_.widths()[index.layer + 1]); }
 
  private:
-  std::vector<TileSizes> rows_;
-  std::vector<TileSizes> columns_;
+  const Epoch& epoch_;
+  std::map<std::uint64_t, TileSizes> sizes_;
 };
 
-EpochTiles starting_tiles(const Epoch& epoch, Start start, const SaCacheSearchOptions& options, std::uint64_t& evaluations) {
+/// The best tile of a GEMM alone. Unpriceable where none has a price.
+PricedTile best_alone(const Gemm& gemm, const TileSizes& rows, const TileSizes& columns, const Stop* stop,
+                      std::uint64_t& evaluations) {
+  const Tile smallest{1, 1};
+  PricedTile best{smallest, unpriceable};
+  (void)price_or_unpriceable([&] {  // what does not depend on the tile may be too much already
+    TilePricer pricer(Epoch::of(gemm), {{smallest}}, {0, 0});
+    best = cheapest_tile(pricer, rows, columns, std::nullopt, evaluations, stop);
+    return best.steps;
+  });
+  return best;
+}
+
+EpochTiles starting_tiles(const Epoch& epoch, Start start, const TileMenu& menu, const Stop* stop, std::uint64_t& evaluations) {
   EpochTiles tiles;
-  for (const CallGroup& group : epoch.call_groups()) {
+  for (std::size_t group = 0; group < epoch.call_groups().size(); ++group) {
     std::vector<Tile>& of_group = tiles.emplace_back();
     for (std::size_t layer = 0; layer < epoch.layers(); ++layer) {
-      const Gemm gemm = epoch.gemm(group.rows, layer);
+      const Gemm gemm = epoch.gemm(epoch.call_groups()[group].rows, layer);
+      const TileIndex index{group, layer};
       switch (start) {
-        case Start::independent_layer_optima: {
-          const GemmTile found = search_gemm_tile(gemm, options);
-          evaluations += found.evaluations;
-          of_group.push_back(found.tile);
+        case Start::independent_layer_optima:
+          of_group.push_back(best_alone(gemm, menu.rows(index), menu.columns(index), stop, evaluations).tile);
           break;
-        }
         case Start::all_minimum_tiles: of_group.push_back({1, 1}); break;
         case Start::all_maximum_tiles: of_group.push_back({gemm.m, gemm.n}); break;
       }
@@ -55,7 +71,7 @@ class Descent {
  public:
   Descent(const Epoch& epoch, const TileMenu& menu, const SaCacheSearchOptions& options, EpochTiles tiles)
       : epoch_(epoch), menu_(menu), options_(options), tiles_(std::move(tiles)) {
-    steps_ = TilePricer(epoch_, tiles_, {0, 0}).steps(tiles_[0][0]);
+    steps_ = price_or_unpriceable([&] { return TilePricer(epoch_, tiles_, {0, 0}).steps(tiles_[0][0]); });
     ++evaluations_;
   }
 
@@ -83,9 +99,12 @@ class Descent {
     const std::size_t coordinates = tiles_.size() * epoch_.layers();
     if (unchanged_visits_ >= coordinates) return false;
     Tile& tile = tiles_[index.group][index.layer];
-    TilePricer pricer(epoch_, tiles_, index);
-    const PricedTile found =
-        cheapest_tile(pricer, menu_.rows(index), menu_.columns(index), PricedTile{tile, steps_}, evaluations_, options_.stop);
+    PricedTile found{tile, steps_};
+    (void)price_or_unpriceable([&] {  // the other tiles alone may read too much
+      TilePricer pricer(epoch_, tiles_, index);
+      found = cheapest_tile(pricer, menu_.rows(index), menu_.columns(index), found, evaluations_, options_.stop);
+      return found.steps;
+    });
     const bool changed = found.steps < steps_;
     unchanged_visits_ = changed ? 1 : unchanged_visits_ + 1;
     tile = found.tile;
@@ -116,11 +135,10 @@ const char* start_name(Start start) {
 }
 
 GemmTile search_gemm_tile(const Gemm& gemm, const SaCacheSearchOptions& options) {
-  const Epoch epoch = Epoch::of(gemm);
-  TilePricer pricer(epoch, {{{1, 1}}}, {0, 0});
   GemmTile result;
-  const PricedTile found = cheapest_tile(pricer, TileSizes(gemm.m, options.candidates), TileSizes(gemm.n, options.candidates),
-                                         std::nullopt, result.evaluations, options.stop);
+  const PricedTile found = best_alone(gemm, TileSizes(gemm.m, options.candidates), TileSizes(gemm.n, options.candidates),
+                                      options.stop, result.evaluations);
+  if (found.steps == unpriceable) throw_overflow();
   result.tile = found.tile;
   result.steps = GridSteps(found.steps);
   result.complete = !stopped(options);
@@ -133,7 +151,7 @@ EpochTilesFound search_epoch_tiles(const Epoch& epoch, const SaCacheSearchOption
   std::uint64_t evaluations = 0;
   for (const Start start : all_starts) {
     if (best && stopped(options)) break;
-    Descent descent(epoch, menu, options, starting_tiles(epoch, start, options, evaluations));
+    Descent descent(epoch, menu, options, starting_tiles(epoch, start, menu, options.stop, evaluations));
     for (bool changed = true; changed && !stopped(options);) {
       changed = descent.sweep();
       if (options.progress) {
@@ -146,6 +164,7 @@ EpochTilesFound search_epoch_tiles(const Epoch& epoch, const SaCacheSearchOption
       best = EpochTilesFound{descent.tiles(), GridSteps(descent.steps()), start, descent.sweeps()};
     }
   }
+  if (best->steps.count() == unpriceable) throw_overflow();
   best->evaluations = evaluations;
   best->complete = !stopped(options);
   return *best;

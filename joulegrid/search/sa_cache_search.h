@@ -43,7 +43,8 @@ struct GemmTile {
 };
 
 /// The cheapest tile, by its own packing; of equally cheap ones the first in lexicographic order. Exact: rectangles of tiles
-/// are left out only where a proven bound says that none of them can win.
+/// are left out only where a proven bound says that none of them can win. Throws Error(overflow) where the price of no tile
+/// fits 128 bits.
 GemmTile search_gemm_tile(const Gemm& gemm, const SaCacheSearchOptions& options = {});
 
 /// The result of three-start coordinate descent.
@@ -58,7 +59,8 @@ struct EpochTilesFound {
 
 /// Coordinate descent from each of the three starts. One coordinate is the tile of one call group and layer; it takes the
 /// cheapest candidate if that is strictly cheaper than what it has (the first in lexicographic order on a tie). The descent
-/// ends after the first sweep over all coordinates that changes nothing; the cheapest start wins, the earlier on a tie.
+/// ends after the first sweep over all coordinates that changes nothing; the cheapest start wins, the earlier on a tie. Throws
+/// Error(overflow) where no start leads to a price that fits 128 bits.
 EpochTilesFound search_epoch_tiles(const Epoch& epoch, const SaCacheSearchOptions& options = {});
 
 }  // namespace joulegrid

@@ -5,6 +5,7 @@
 #include <optional>
 #include <random>
 
+#include "joulegrid/base/error.h"
 #include "joulegrid/grid/packing.h"
 
 namespace joulegrid {
@@ -127,6 +128,21 @@ TEST(SaCacheSearch, best_divisor_tile_of_8192_cubed_is_the_published_one) {
   const GemmTile found = search_gemm_tile({8192, 8192, 8192});
   EXPECT_EQ(found.tile, (Tile{256, 128}));
   EXPECT_EQ(found.steps.count(), Wide{118953083721334});
+}
+
+TEST(SaCacheSearch, candidates_past_128_bits_lose_and_only_when_all_do_is_it_an_error) {
+  const std::uint64_t size = std::uint64_t{1} << 33;  // a tile of one cell costs more than 2^128
+  const Gemm gemm{size, size, size};
+  EXPECT_THROW(packed(Epoch::of(gemm), {{{1, 1}}}), Error);
+  EXPECT_EQ(packed(Epoch::of(gemm), {{{65536, 65536}}}), parse_wide("184455616884319919297702617262364404", "steps"));
+  for (const Candidates candidates : {Candidates::divisors, Candidates::all}) {
+    SaCacheSearchOptions options;
+    options.candidates = candidates;
+    EXPECT_LE(search_gemm_tile(gemm, options).steps.count(), parse_wide("184455616884319919297702617262364404", "steps"));
+    EXPECT_EQ(search_epoch_tiles(Epoch::of(gemm), options).steps, search_gemm_tile(gemm, options).steps);
+    EXPECT_THROW(search_gemm_tile({max_size, max_size, max_size}, options), Error);
+    EXPECT_THROW(search_epoch_tiles(Epoch::of({max_size, max_size, max_size}), options), Error);
+  }
 }
 
 TEST(SaCacheSearch, a_stopped_search_hands_over_a_valid_schedule_and_says_so) {
