@@ -87,7 +87,7 @@ Wide loads_and_copies(const Gemm& gemm, Wide fast_cells) {
 Floor gemm_floor(const Gemm& gemm) {
   const Wide inputs = checked_add(checked_mul(gemm.m, gemm.k), checked_mul(gemm.k, gemm.n));
   const Wide outputs = checked_mul(gemm.m, gemm.n);
-  const Wide always = checked_sub(checked_mul(4, gemm.macs()), outputs);
+  const Wide always = checked_mul(outputs, checked_mul(4, gemm.k) - 1);
   const std::vector<RadiusRange> ranges = radius_ranges(checked_add(inputs, outputs));
   const BlockEnvelope cuts = all_cuts(gemm, ranges);
 
