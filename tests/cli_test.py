@@ -368,6 +368,53 @@ class CliTest(unittest.TestCase):
                                  capture_output=True, text=True)
             self.assertTrue(expected <= set(ran.stdout.split()), (words, ran))
 
+    def test_floor_says_what_it_proves_and_refuses_what_it_cannot(self):
+        size = 2**48
+        self.refused("floor", says="see `joulegrid floor --help`")
+        self.refused("floor", "gemm", 4, 0, 4, says="K: expected a whole number")
+        self.refused("floor", "gemm", size, size, size, says="does not fit 128 bits")
+        self.refused("floor", "mlp", "--dims", "4,2", "--examples", 4, "--batch", 5, says="batch of 5 is larger")
+        self.refused("floor", "mlp", "--dims", "4", "--examples", 4, says="at least two widths")
+        self.refused("floor", "mlp", "--dims", "4,2", says="--examples is required")
+        self.refused("floor", "gemm", 4, 4, 4, "--joules-per-step", "-1", says="--joules-per-step")
+        self.refused("floor", "gemm", 4, 4, 4, "--output", self.path, says="cannot write")
+        self.assertEqual(run("floor", "--help").returncode, 0)
+        for args in (["gemm"], ["mlp"]):
+            line = run("floor", *args, "--help").stdout.split("Example:")[1].strip()
+            ran = run(*line.split()[1:])
+            self.assertEqual(ran.returncode, 0, line)
+            self.assertIn("classical", ran.stdout)
+            self.assertRegex(ran.stdout, "Theorem")
+            self.assertLessEqual(max(map(len, ran.stdout.split("\n"))), 100)
+
+    def test_floor_document_holds_its_keys_and_adds_up(self):
+        out = self.path / "floor.json"
+        ran = run("floor", "gemm", 300, 20, 77, "--output", out, "--json", "--joules-per-step", "2e-15")
+        self.assertEqual(out.read_text(), ran.stdout)
+        floor = json.loads(ran.stdout)
+        self.assertEqual(floor["theorem"], "Theorem 1: blocks of one matrix product")
+        levels = sum(level["radii"] * level["slow_reads"] for level in floor["levels"])
+        self.assertEqual(floor["steps"], levels + floor["joint"]["reads"])
+        self.assertEqual(floor["joules"], floor["steps"] * 2e-15)
+        for level in floor["levels"]:
+            self.assertTrue({"radius", "slow_reads", "theorem"} <= set(level))
+
+    def test_floor_of_an_epoch_is_the_same_for_every_batch(self):
+        epoch = ["--dims", "20,12,6", "--examples", "50"]
+        floors = {json.loads(run("floor", "mlp", *epoch, *batch, "--json").stdout)["steps"]
+                  for batch in ([], ["--batch", "8"], ["--batch", "full"])}
+        self.assertEqual(len(floors), 1)
+
+    def test_prices_stand_beside_their_floor(self):
+        for problem in (["gemm", 77, 10, 91], ["mlp", *EPOCH]):
+            floor = json.loads(run("floor", *problem, "--json").stdout)["steps"]
+            for command in (["model", *problem], ["search", *problem, "--family", "sa_cache"]):
+                priced = json.loads(run(*command, "--json").stdout)
+                self.assertEqual(priced["floor_steps"], floor)
+                self.assertEqual(priced["ratio_to_floor"], priced["steps"] / floor)
+                self.assertGreaterEqual(priced["ratio_to_floor"], 1)
+                self.assertRegex(run(*command).stdout, "floor .* classical schedules")
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=1)

@@ -47,6 +47,9 @@ std::string totals(const PriceReport& report, const TextStyle& style) {
   line("grid steps", grouped(packing.steps.count()), "");
   line("MACs", si(macs, ""), per(macs) + " each");
   line("charged reads", si(packing.charged_reads.count(), ""), per(packing.charged_reads.count()) + " each");
+  line("floor", si(report.scale.joules(report.floor).count(), "J", 6),
+       fmt::format("{:.3f} times the least that classical schedules can cost",
+                   rounded_quotient(packing.steps.count(), report.floor.count())));
   return text;
 }
 
