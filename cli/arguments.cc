@@ -9,6 +9,7 @@
 #include "joulegrid/base/error.h"
 #include "joulegrid/base/file.h"
 #include "joulegrid/base/quote.h"
+#include "joulegrid/schedule/schedule_file.h"
 
 namespace joulegrid::cli {
 
@@ -114,6 +115,24 @@ void GemmArguments::add_to(CLI::App& command) {
 }
 
 Gemm GemmArguments::gemm() const { return {parse_size(m, "M"), parse_size(k, "K"), parse_size(n, "N")}; }
+
+void GemmScheduleOptions::add_to(CLI::App& command) {
+  CLI::Option* of_tile = command.add_option("--tile", tile, "rows and columns of a C tile; without it, the best divisor tile");
+  CLI::Option* of_nest = command.add_option("--nest", nest, "a loop nest with buffers, like 'm2 n4 [C] k16 [B] m8 [A] n4'");
+  CLI::Option* of_file = command.add_option("--schedule", schedule, "the schedule in this file, as `search --save` writes it");
+  of_tile->type_name("I,J")->excludes(of_nest)->excludes(of_file);
+  of_nest->type_name("NEST")->excludes(of_file);
+  of_file->type_name("FILE");
+}
+
+std::optional<Schedule> GemmScheduleOptions::schedule_of(const Gemm& gemm) const {
+  if (!schedule.empty()) return read_schedule(read_file(schedule), schedule, gemm);
+  if (!nest.empty()) return EpochNests{{parse_nest(nest, "--nest", gemm)}};
+  if (tile.empty()) return std::nullopt;
+  const Tile given = parse_tile(tile, "--tile");
+  require_fit(gemm, given, "--tile");
+  return EpochTiles{{given}};
+}
 
 void EpochArguments::add_to(CLI::App& command, const std::string& batch_help) {
   command.add_option("--dims", dims, "widths of the network, input first: 784,2500,10")->required()->type_name("W,W,…");

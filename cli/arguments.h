@@ -12,6 +12,7 @@
 #include "joulegrid/network/problem.h"
 #include "joulegrid/report/energy_scale.h"
 #include "joulegrid/report/movement_report.h"
+#include "joulegrid/schedule/schedule.h"
 #include "joulegrid/search/tile_sizes.h"
 
 namespace CLI {
@@ -69,6 +70,15 @@ struct GemmArguments {
 
   void add_to(CLI::App& command);
   Gemm gemm() const;
+};
+
+/// --tile, --nest, --schedule: at most one of them.
+struct GemmScheduleOptions {
+  std::string tile, nest, schedule;
+
+  void add_to(CLI::App& command);
+  /// The schedule that an option gives, if one does.
+  std::optional<Schedule> schedule_of(const Gemm& gemm) const;
 };
 
 /// --dims, --examples, --batch.

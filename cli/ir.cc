@@ -164,18 +164,18 @@ struct IrRun {
 
 struct IrEmitGemm {
   GemmArguments arguments;
-  std::string tile, output;
+  GemmScheduleOptions options;
+  std::string output;
 
   void run() const {
     const Gemm gemm = arguments.gemm();
     const Stop& stop = stop_on_signals();
-    const Tile chosen =
-        tile.empty() ? search_gemm_tile(gemm, {Candidates::divisors, &stop, {}}).tile : parse_tile(tile, "--tile");
-    require_fit(gemm, chosen, "--tile");
+    const std::optional<Schedule> given = options.schedule_of(gemm);
+    const Schedule chosen = given ? *given : EpochTiles{{search_gemm_tile(gemm, {Candidates::divisors, &stop, {}}).tile}};
     OutputFile file(output);
     Interruptible sink(file, stop);
     ir::TextWriter writer(sink);
-    ir::emit_gemm(gemm, chosen, writer);
+    std::visit([&](const auto& of_layers) { ir::emit_gemm(gemm, of_layers.at(0).at(0), writer); }, chosen);
     writer.finish();
     file.commit();
   }
@@ -237,8 +237,7 @@ void add_ir(CLI::App& app) {
   CLI::App* gemm = emit->add_subcommand("gemm", "Write the program of one matrix product C[M×N] = A[M×K]·B[K×N]");
   const auto of_gemm = std::make_shared<IrEmitGemm>();
   of_gemm->arguments.add_to(*gemm);
-  gemm->add_option("--tile", of_gemm->tile, "rows and columns of a C tile; without it, the best divisor tile")
-      ->type_name("I,J");
+  of_gemm->options.add_to(*gemm);
   gemm->add_option("--output", of_gemm->output, "write the program to this file, not to standard output")->type_name("FILE");
   example(*gemm, "joulegrid ir emit gemm 16 16 16 --tile 8,4");
   gemm->callback([of_gemm] { of_gemm->run(); });

@@ -17,11 +17,8 @@ namespace {
 struct Common {
   OutputOptions output;
   ScaleOption scale;
-  std::string schedule;
 
   void add_to(CLI::App& command) {
-    command.add_option("--schedule", schedule, "price the schedule in this file, as `search --save` writes it")
-        ->type_name("FILE");
     scale.add_to(command);
     output.add_to(command);
   }
@@ -42,7 +39,7 @@ struct Common {
 
 struct ModelGemm : Common {
   GemmArguments arguments;
-  std::string tile, nest;
+  GemmScheduleOptions options;
 
   void run() const {
     const Gemm gemm = arguments.gemm();
@@ -52,16 +49,10 @@ struct ModelGemm : Common {
   }
 
   Choice choice(const Gemm& gemm) const {
-    if (!schedule.empty()) return {read_schedule(read_file(schedule), schedule, gemm)};
-    if (!nest.empty()) return {EpochNests{{parse_nest(nest, "--nest", gemm)}}};
-    if (!tile.empty()) {
-      const Tile given = parse_tile(tile, "--tile");
-      require_fit(gemm, given, "--tile");
-      return {EpochTiles{{given}}};
-    }
-    SaCacheSearchOptions options;
-    options.stop = &stop_on_signals();
-    const GemmTile found = search_gemm_tile(gemm, options);
+    if (const std::optional<Schedule> given = options.schedule_of(gemm)) return {*given};
+    SaCacheSearchOptions search;
+    search.stop = &stop_on_signals();
+    const GemmTile found = search_gemm_tile(gemm, search);
     Choice choice{EpochTiles{{found.tile}}};
     if (!found.complete) choice.interrupted = SearchFacts{Candidates::divisors, found.evaluations, 0, false};
     return choice;
@@ -70,6 +61,7 @@ struct ModelGemm : Common {
 
 struct ModelMlp : Common {
   EpochArguments arguments;
+  std::string schedule;
 
   void run() const {
     const Epoch epoch = arguments.epoch();
@@ -80,9 +72,9 @@ struct ModelMlp : Common {
 
   Choice choice(const Epoch& epoch) const {
     if (!schedule.empty()) return {read_schedule(read_file(schedule), schedule, epoch)};
-    SaCacheSearchOptions options;
-    options.stop = &stop_on_signals();
-    const EpochTilesFound found = search_epoch_tiles(epoch, options);
+    SaCacheSearchOptions search;
+    search.stop = &stop_on_signals();
+    const EpochTilesFound found = search_epoch_tiles(epoch, search);
     Choice choice{found.tiles};
     if (!found.complete) {
       choice.interrupted = SearchFacts{Candidates::divisors, found.evaluations, 0, false, found.start, found.sweeps};
@@ -101,20 +93,15 @@ void add_model(CLI::App& app) {
   CLI::App* gemm = model->add_subcommand("gemm", "Price one matrix product C[M×N] = A[M×K]·B[K×N]");
   const auto of_gemm = std::make_shared<ModelGemm>();
   of_gemm->arguments.add_to(*gemm);
-  CLI::Option* tile =
-      gemm->add_option("--tile", of_gemm->tile, "rows and columns of a C tile; without it, the best divisor tile");
-  tile->type_name("I,J");
-  CLI::Option* nest = gemm->add_option("--nest", of_gemm->nest, "a loop nest with buffers, like 'm2 n4 [C] k16 [B] m8 [A] n4'");
-  nest->type_name("NEST");
+  of_gemm->options.add_to(*gemm);
   of_gemm->add_to(*gemm);
-  tile->excludes("--schedule");
-  nest->excludes("--schedule")->excludes("--tile");
   example(*gemm, "joulegrid model gemm 8192 8192 8192 --tile 256,128");
   gemm->callback([of_gemm] { of_gemm->run(); });
 
   CLI::App* mlp = model->add_subcommand("mlp", "Price an inference epoch of an MLP; without a schedule, the best tiles found");
   const auto of_mlp = std::make_shared<ModelMlp>();
   of_mlp->arguments.add_to(*mlp);
+  mlp->add_option("--schedule", of_mlp->schedule, "the schedule in this file, as `search --save` writes it")->type_name("FILE");
   of_mlp->add_to(*mlp);
   example(*mlp, "joulegrid model mlp --dims 784,2500,2000,1500,1000,500,10 --examples 60000 --batch 64");
   mlp->callback([of_mlp] { of_mlp->run(); });

@@ -67,6 +67,13 @@ class IrTest(unittest.TestCase):
         self.assertRegex(ran.stderr, r"\Ajoulegrid: [^\n]+\n\Z", args)
         self.assertEqual(before, sorted(p.name for p in self.path.rglob("*")), args)
 
+    def test_emitted_nests_cost_what_the_model_says(self):
+        for args in (["--nest", "through reflected m2 n4 [C] k16 [B] m8 [A] n4"], ["--nest", "n3 [B] k5 [C] m16 k4 n6"], ["--tile", "7,9"]):
+            program = run("ir", "emit", "gemm", 16, 16, 16, *args).stdout
+            price = json.loads(run("ir", "price", "-", "--json", input=program).stdout)
+            model = json.loads(run("model", "gemm", 16, 16, 16, *args, "--json").stdout)
+            self.assertEqual((price["steps"], price["charged_reads"]), (model["steps"], model["charged_reads"]), args)
+
     def test_prices_are_what_a_second_opinion_says(self):
         generator = random.Random(7)
         for _ in range(20):

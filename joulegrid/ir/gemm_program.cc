@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "joulegrid/grid/cell_addresses.h"
+#include "joulegrid/schedule/nest_layout.h"
 
 namespace joulegrid::ir {
 
@@ -80,6 +81,28 @@ void emit_gemm(const Gemm& gemm, Tile tile, ProgramSink& sink) {
     }
   }
   emitter.outputs();
+}
+
+void emit_gemm(const Gemm& gemm, const Nest& nest, ProgramSink& sink) {
+  const NestLayout layout(gemm, nest);
+  const auto bulk = [&](NestCell::Array array, std::uint64_t cells, const auto& use) {
+    for (std::uint64_t cell = 0; cell < cells; ++cell) use(layout.address({array, 0, cell}));
+  };
+  const auto input = [&](std::uint64_t address) { sink.input(address); };
+  bulk(NestCell::Array::a, gemm.m * gemm.k, input);
+  bulk(NestCell::Array::b, gemm.k * gemm.n, input);
+  NestProgram(gemm, nest).run([&](const NestInstruction& instruction) {
+    const std::uint64_t to = layout.address(instruction.destination);
+    const std::uint64_t left = layout.address(instruction.left);
+    const std::uint64_t right = layout.address(instruction.right);
+    switch (instruction.operation) {
+      case NestInstruction::Operation::copy: return sink.instruction(instruct(Op::copy, to, left));
+      case NestInstruction::Operation::mul: return sink.instruction(instruct(Op::mul, to, left, right));
+      case NestInstruction::Operation::add:
+        return sink.instruction(to == left ? accumulate(Op::add, to, right) : instruct(Op::add, to, left, right));
+    }
+  });
+  bulk(NestCell::Array::c, gemm.m * gemm.n, [&](std::uint64_t address) { sink.output(address); });
 }
 
 }  // namespace joulegrid::ir

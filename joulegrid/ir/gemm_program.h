@@ -2,6 +2,7 @@
 
 #include "joulegrid/ir/program_sink.h"
 #include "joulegrid/network/gemm.h"
+#include "joulegrid/schedule/nest.h"
 #include "joulegrid/schedule/sa_cache.h"
 
 namespace joulegrid::ir {
@@ -12,5 +13,8 @@ namespace joulegrid::ir {
 /// Nothing grows with the program. Throws Error(bad_input) where the tile does not fit, Error(overflow) where the addresses
 /// pass 64 bits.
 void emit_gemm(const Gemm& gemm, Tile tile, ProgramSink& sink);
+
+/// The same for a loop nest (docs/loop-nests.md). Keeps an address for every cell of A, B, C and the buffers.
+void emit_gemm(const Gemm& gemm, const Nest& nest, ProgramSink& sink);
 
 }  // namespace joulegrid::ir

@@ -9,6 +9,8 @@
 #include "joulegrid/ir/run.h"
 #include "joulegrid/ir/slow_machine.h"
 #include "joulegrid/ir/text_writer.h"
+#include "joulegrid/schedule/literal_nest.h"
+#include "joulegrid/schedule/schedule.h"
 
 namespace joulegrid::ir {
 namespace {
@@ -78,9 +80,28 @@ TEST(GemmProgram, random_schedules_cost_their_closed_form_and_compute_the_produc
   }
 }
 
+TEST(GemmProgram, random_nests_cost_their_price_and_compute_the_product) {
+  const std::uint64_t seed = 32;
+  RecordProperty("seed", std::to_string(seed));
+  std::mt19937_64 random(seed);
+  for (int round = 0; round < 2000; ++round) {
+    const test::RandomNest r = test::random_nest(random, round % 2 == 0, 300);
+    SCOPED_TRACE(to_string(r.nest) + " on " + std::to_string(r.gemm.m) + "," + std::to_string(r.gemm.k) + "," +
+                 std::to_string(r.gemm.n));
+    const Packing packing = pack(overlays_of(r.gemm, EpochNests{{r.nest}}));
+    Program program;
+    emit_gemm(r.gemm, r.nest, program);
+    ASSERT_EQ(price(program).steps, packing.steps);
+    ASSERT_EQ(price(program).charged_reads, packing.charged_reads);
+    ASSERT_EQ(parse(print(program), "p.ir"), program);
+    expect_products<std::int64_t>(r.gemm, program, 3, random);
+    if (HasFatalFailure()) return;
+  }
+}
+
 TEST(GemmProgram, has_the_published_price) {
   Pricer pricer;
-  emit_gemm({16, 16, 16}, {8, 4}, pricer);
+  emit_gemm({16, 16, 16}, Tile{8, 4}, pricer);
   EXPECT_EQ(pricer.price().steps.count(), Wide{73602});
 }
 
@@ -109,9 +130,9 @@ TEST(GemmProgram, uses_no_tmp_where_there_is_nothing_to_add) {
 
 TEST(GemmProgram, refuses_tiles_that_do_not_fit_and_addresses_that_do_not_exist) {
   Pricer pricer;
-  EXPECT_THROW(emit_gemm({4, 4, 4}, {5, 1}, pricer), Error);
-  EXPECT_THROW(emit_gemm({4, 4, 4}, {1, 0}, pricer), Error);
-  EXPECT_THROW(emit_gemm({std::uint64_t{1} << 40, 1, std::uint64_t{1} << 40}, {1, 1}, pricer), Error);
+  EXPECT_THROW(emit_gemm({4, 4, 4}, Tile{5, 1}, pricer), Error);
+  EXPECT_THROW(emit_gemm({4, 4, 4}, Tile{1, 0}, pricer), Error);
+  EXPECT_THROW(emit_gemm({std::uint64_t{1} << 40, 1, std::uint64_t{1} << 40}, Tile{1, 1}, pricer), Error);
 }
 
 }  // namespace

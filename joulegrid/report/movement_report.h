@@ -66,7 +66,7 @@ struct MovementReportOptions {
 /// Throws Error(bad_input) for a subject that makes no sense (also for a batch given twice), Error(overflow).
 MovementReport movement_report(const MovementSubject& subject, const MovementReportOptions& options = {});
 
-/// The JSON document, docs/formats.md; for the default subject it is the published report to the last byte.
+/// The JSON document, docs/formats.md; for the default subject it is the published report, and a final newline.
 std::string movement_document(const MovementReport& report);
 
 /// The report as tables.

@@ -22,7 +22,7 @@ MovementSubject small() {
   return subject;
 }
 
-TEST(MovementReport, is_the_published_report_to_the_last_byte) {
+TEST(MovementReport, is_the_published_report_and_a_final_newline) {
   EXPECT_EQ(movement_document(movement_report({})), read_file(JOULEGRID_GOLDEN_DIR "/movement_report_2026-09-02.json") + "\n");
 }
 
