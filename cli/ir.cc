@@ -6,13 +6,13 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/console.h"
+#include "cli/gemm_schedule.h"
 #include "joulegrid/base/error.h"
 #include "joulegrid/base/file.h"
 #include "joulegrid/ir/gemm_program.h"
 #include "joulegrid/ir/instance_file.h"
 #include "joulegrid/ir/text_writer.h"
 #include "joulegrid/report/program_report.h"
-#include "joulegrid/search/sa_cache_search.h"
 
 namespace joulegrid::cli {
 
@@ -166,15 +166,14 @@ struct IrRun {
 
 struct IrEmitGemm {
   GemmArguments arguments;
-  std::string tile, output;
+  GemmScheduleOptions schedule;
+  std::string output;
 
   void run() const {
     const Gemm gemm = arguments.gemm();
     Stop stop;
     stop_on_signals(stop);
-    const Tile chosen =
-        tile.empty() ? search_gemm_tile(gemm, {Candidates::divisors, &stop, {}}).tile : parse_tile(tile, "--tile");
-    require_fit(gemm, chosen, "--tile");
+    const Schedule chosen = schedule.of(gemm, &stop);
     OutputFile file(output);
     Interruptible sink(file, stop);
     ir::TextWriter writer(sink);
@@ -240,8 +239,7 @@ void add_ir(CLI::App& app) {
   CLI::App* gemm = emit->add_subcommand("gemm", "Write the program of one matrix product C[M×N] = A[M×K]·B[K×N]");
   const auto of_gemm = std::make_shared<IrEmitGemm>();
   of_gemm->arguments.add_to(*gemm);
-  gemm->add_option("--tile", of_gemm->tile, "rows and columns of a C tile; without it, the best divisor tile")
-      ->type_name("I,J");
+  of_gemm->schedule.add_to(*gemm);
   gemm->add_option("--output", of_gemm->output, "write the program to this file, not to standard output")->type_name("FILE");
   example(*gemm, "joulegrid ir emit gemm 16 16 16 --tile 8,4");
   gemm->callback([of_gemm] { of_gemm->run(); });

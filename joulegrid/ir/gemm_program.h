@@ -2,7 +2,9 @@
 
 #include "joulegrid/ir/program_sink.h"
 #include "joulegrid/network/gemm.h"
+#include "joulegrid/schedule/nest.h"
 #include "joulegrid/schedule/sa_cache.h"
+#include "joulegrid/schedule/schedule.h"
 
 namespace joulegrid::ir {
 
@@ -12,5 +14,11 @@ namespace joulegrid::ir {
 /// Nothing grows with the program. Throws Error(bad_input) where the tile does not fit, Error(overflow) where the addresses
 /// pass 64 bits.
 void emit_gemm(const Gemm& gemm, Tile tile, ProgramSink& sink);
+
+/// The same for a loop nest, with the addresses of its NestLayout. Takes memory for every cell, none for the instructions.
+void emit_gemm(const Gemm& gemm, const Nest& nest, ProgramSink& sink);
+
+/// The same for a schedule of one GEMM: one tile or one nest.
+void emit_gemm(const Gemm& gemm, const Schedule& schedule, ProgramSink& sink);
 
 }  // namespace joulegrid::ir
