@@ -9,6 +9,7 @@ namespace joulegrid::cli {
 /// Each adds one subcommand to the program; its callback does the work and throws joulegrid::Error where it cannot.
 void add_model(CLI::App& app);
 void add_search(CLI::App& app);
+void add_floor(CLI::App& app);
 void add_report(CLI::App& app);
 void add_ir(CLI::App& app);
 void add_completion(CLI::App& app);

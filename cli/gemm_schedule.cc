@@ -5,7 +5,6 @@
 #include "cli/arguments.h"
 #include "joulegrid/base/file.h"
 #include "joulegrid/schedule/schedule_file.h"
-#include "joulegrid/search/sa_cache_search.h"
 
 namespace joulegrid::cli {
 
@@ -21,10 +20,10 @@ void GemmScheduleOptions::add_to(CLI::App& command) {
   of_nest->excludes(of_schedule)->excludes(of_tile);
 }
 
-Schedule GemmScheduleOptions::of(const Gemm& gemm, const Stop* stop) const {
+std::optional<Schedule> GemmScheduleOptions::given(const Gemm& gemm) const {
   if (!schedule.empty()) return read_schedule(read_file(schedule), schedule, gemm);
-  if (nest) return EpochNests{{parse_nest(*nest, "--nest", gemm)}};
-  if (tile.empty()) return EpochTiles{{search_gemm_tile(gemm, {Candidates::divisors, stop, {}}).tile}};
+  if (!nest.empty()) return EpochNests{{parse_nest(nest, "--nest", gemm)}};
+  if (tile.empty()) return std::nullopt;
   const Tile given = parse_tile(tile, "--tile");
   require_fit(gemm, given, "--tile");
   return EpochTiles{{given}};

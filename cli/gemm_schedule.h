@@ -3,7 +3,6 @@
 #include <optional>
 #include <string>
 
-#include "joulegrid/base/stop.h"
 #include "joulegrid/schedule/schedule.h"
 
 namespace CLI {
@@ -12,15 +11,14 @@ class App;
 
 namespace joulegrid::cli {
 
-/// --tile, --nest, --schedule: a schedule of one GEMM, one of the three or none.
+/// --tile, --nest, --schedule: a schedule of one GEMM, by one of the three or by none.
 struct GemmScheduleOptions {
-  std::string tile, schedule;
-  std::optional<std::string> nest;
+  std::string tile, nest, schedule;
 
   void add_to(CLI::App& command);
 
-  /// The schedule given, or the best divisor tile. Throws Error naming the option or the file at fault.
-  Schedule of(const Gemm& gemm, const Stop* stop = nullptr) const;
+  /// The schedule given, if any. Throws Error naming the option or the file at fault.
+  std::optional<Schedule> given(const Gemm& gemm) const;
 };
 
 }  // namespace joulegrid::cli

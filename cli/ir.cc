@@ -13,6 +13,7 @@
 #include "joulegrid/ir/instance_file.h"
 #include "joulegrid/ir/text_writer.h"
 #include "joulegrid/report/program_report.h"
+#include "joulegrid/search/sa_cache_search.h"
 
 namespace joulegrid::cli {
 
@@ -76,8 +77,7 @@ struct IrPrice {
 
   void run() const {
     output.check();
-    Stop stop;
-    stop_on_signals(stop);
+    const Stop& stop = stop_on_signals();
     InputFile source(program.file, &stop);
     ir::Pricer pricer;
     ir::read_program(source, source.name(), pricer, {.instructions = program.instruction_set()});
@@ -114,8 +114,7 @@ struct IrRun {
   template <typename Value>
   void run_cells() const {
     const unsigned thread_total = thread_count();
-    Stop stop;
-    stop_on_signals(stop);
+    const Stop& stop = stop_on_signals();
     InputFile source(arguments.file, &stop);
     ir::SourceLines lines;
     ir::Program program;
@@ -171,9 +170,8 @@ struct IrEmitGemm {
 
   void run() const {
     const Gemm gemm = arguments.gemm();
-    Stop stop;
-    stop_on_signals(stop);
-    const Schedule chosen = schedule.of(gemm, &stop);
+    const Stop& stop = stop_on_signals();
+    const Schedule chosen = schedule_of(gemm, stop);
     OutputFile file(output);
     Interruptible sink(file, stop);
     ir::TextWriter writer(sink);
@@ -183,6 +181,13 @@ struct IrEmitGemm {
   }
 
  private:
+  Schedule schedule_of(const Gemm& gemm, const Stop& stop) const {
+    if (const std::optional<Schedule> given = schedule.given(gemm)) return *given;
+    const GemmTile best = search_gemm_tile(gemm, {.stop = &stop});
+    if (!best.complete) throw Interrupted{};
+    return EpochTiles{{best.tile}};
+  }
+
   class Interruptible final : public ByteSink {
    public:
     Interruptible(ByteSink& sink, const Stop& stop) : sink_(sink), stop_(stop) {}

@@ -5,6 +5,7 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/console.h"
+#include "cli/gemm_schedule.h"
 #include "joulegrid/base/error.h"
 #include "joulegrid/base/file.h"
 #include "joulegrid/report/price_report.h"
@@ -17,52 +18,69 @@ namespace {
 struct Common {
   OutputOptions output;
   ScaleOption scale;
-  std::string schedule;
 
   void add_to(CLI::App& command) {
-    command.add_option("--schedule", schedule, "price the schedule in this file, as `search --save` writes it")
-        ->type_name("FILE");
     scale.add_to(command);
     output.add_to(command);
   }
 
-  void write(const PriceReport& report) const {
+  /// What is priced, and how it was found where the search for it was interrupted.
+  struct Choice {
+    Schedule schedule;
+    std::optional<SearchFacts> interrupted{};
+  };
+
+  void price(const Problem& problem, const Choice& choice, const EnergyScale& energy) const {
+    PriceReport report = price_report(problem, choice.schedule, energy);
+    report.search = choice.interrupted;
     output.write(price_document(report), [&](const TextStyle& style) { return price_text(report, style); });
+    if (choice.interrupted) throw Interrupted{};
   }
 };
 
 struct ModelGemm : Common {
   GemmArguments arguments;
-  std::string tile;
-  std::optional<std::string> nest;
+  GemmScheduleOptions schedule;
 
   void run() const {
     const Gemm gemm = arguments.gemm();
     const EnergyScale energy = scale.scale();
     output.check();
-    write(price_report(gemm, chosen(gemm), energy));
+    price(gemm, choice(gemm), energy);
   }
 
-  Schedule chosen(const Gemm& gemm) const {
-    if (!schedule.empty()) return read_schedule(read_file(schedule), schedule, gemm);
-    if (nest) return EpochNests{{parse_nest(*nest, "--nest", gemm)}};
-    if (tile.empty()) return EpochTiles{{search_gemm_tile(gemm).tile}};
-    const Tile given = parse_tile(tile, "--tile");
-    require_fit(gemm, given, "--tile");
-    return EpochTiles{{given}};
+  Choice choice(const Gemm& gemm) const {
+    if (const std::optional<Schedule> given = schedule.given(gemm)) return {*given};
+    SaCacheSearchOptions options;
+    options.stop = &stop_on_signals();
+    const GemmTile found = search_gemm_tile(gemm, options);
+    Choice choice{EpochTiles{{found.tile}}};
+    if (!found.complete) choice.interrupted = SearchFacts{Candidates::divisors, found.evaluations, 0, false};
+    return choice;
   }
 };
 
 struct ModelMlp : Common {
   EpochArguments arguments;
+  std::string schedule;
 
   void run() const {
     const Epoch epoch = arguments.epoch();
     const EnergyScale energy = scale.scale();
     output.check();
-    const Schedule priced =
-        schedule.empty() ? Schedule(search_epoch_tiles(epoch).tiles) : read_schedule(read_file(schedule), schedule, epoch);
-    write(price_report(epoch, priced, energy));
+    price(epoch, choice(epoch), energy);
+  }
+
+  Choice choice(const Epoch& epoch) const {
+    if (!schedule.empty()) return {read_schedule(read_file(schedule), schedule, epoch)};
+    SaCacheSearchOptions options;
+    options.stop = &stop_on_signals();
+    const EpochTilesFound found = search_epoch_tiles(epoch, options);
+    Choice choice{found.tiles};
+    if (!found.complete) {
+      choice.interrupted = SearchFacts{Candidates::divisors, found.evaluations, 0, false, found.start, found.sweeps};
+    }
+    return choice;
   }
 };
 
@@ -71,24 +89,20 @@ struct ModelMlp : Common {
 void add_model(CLI::App& app) {
   CLI::App* model = app.add_subcommand("model", "Price the data movement of one schedule");
   model->require_subcommand(1);
+  example(*model, "joulegrid model gemm 16 16 16 --tile 8,4");
 
   CLI::App* gemm = model->add_subcommand("gemm", "Price one matrix product C[M×N] = A[M×K]·B[K×N]");
   const auto of_gemm = std::make_shared<ModelGemm>();
   of_gemm->arguments.add_to(*gemm);
-  CLI::Option* tile =
-      gemm->add_option("--tile", of_gemm->tile, "rows and columns of a C tile; without it, the best divisor tile");
-  tile->type_name("I,J");
-  CLI::Option* nest = gemm->add_option("--nest", of_gemm->nest, "a loop nest with buffers, like 'm2 n4 [C] k16 [B] m8 [A] n4'");
-  nest->type_name("NEST");
+  of_gemm->schedule.add_to(*gemm);
   of_gemm->add_to(*gemm);
-  tile->excludes("--schedule");
-  nest->excludes("--schedule")->excludes("--tile");
   example(*gemm, "joulegrid model gemm 8192 8192 8192 --tile 256,128");
   gemm->callback([of_gemm] { of_gemm->run(); });
 
   CLI::App* mlp = model->add_subcommand("mlp", "Price an inference epoch of an MLP; without a schedule, the best tiles found");
   const auto of_mlp = std::make_shared<ModelMlp>();
   of_mlp->arguments.add_to(*mlp);
+  mlp->add_option("--schedule", of_mlp->schedule, "the schedule in this file, as `search --save` writes it")->type_name("FILE");
   of_mlp->add_to(*mlp);
   example(*mlp, "joulegrid model mlp --dims 784,2500,2000,1500,1000,500,10 --examples 60000 --batch 64");
   mlp->callback([of_mlp] { of_mlp->run(); });

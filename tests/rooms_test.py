@@ -8,10 +8,11 @@ ALLOWED = {
     "base": set(),
     "grid": {"base"},
     "network": {"base"},
+    "bound": {"base", "grid", "network"},
     "schedule": {"base", "grid", "network"},
     "ir": {"base", "grid", "network", "schedule"},
     "search": {"base", "grid", "network", "schedule"},
-    "report": {"base", "grid", "network", "schedule", "ir", "search"},
+    "report": {"base", "bound", "grid", "network", "schedule", "ir", "search"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<](?:joulegrid/(\w+)/|(cli)/)', re.M)
 # Headers of the library that are not installed may speak nlohmann's JSON; installed ones may not.

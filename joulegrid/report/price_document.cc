@@ -1,4 +1,5 @@
 #include "joulegrid/base/json.h"
+#include "joulegrid/bound/floor.h"
 #include "joulegrid/report/price_report.h"
 #include "joulegrid/schedule/schedule_json.h"
 
@@ -39,9 +40,7 @@ void add_search(Json& json, const SearchFacts& facts) {
   json["candidates"] = facts.candidates == Candidates::divisors ? "divisors" : "all";
   json["evaluations"] = facts.evaluations;
   json["seconds"] = facts.seconds;
-  json["seed"] = nullptr;         // nothing in this search is random
-  json["floor_steps"] = nullptr;  // no floor is computed yet
-  json["ratio_to_floor"] = nullptr;
+  json["seed"] = nullptr;  // nothing in this search is random
   json["complete"] = facts.complete;
   if (facts.start) {
     json["winning_start"] = start_name(*facts.start);
@@ -52,7 +51,7 @@ void add_search(Json& json, const SearchFacts& facts) {
 }  // namespace
 
 PriceReport price_report(const Problem& problem, const Schedule& schedule, const EnergyScale& scale) {
-  return {problem, schedule, pack(overlays_of(problem, schedule)), scale};
+  return {problem, schedule, pack(overlays_of(problem, schedule)), scale, floor_of(problem).steps};
 }
 
 std::string price_document(const PriceReport& report) {
@@ -64,6 +63,8 @@ std::string price_document(const PriceReport& report) {
   json["joules_per_step"] = report.scale.joules_per_step;
   json["macs"] = epoch.macs();
   json["steps_per_mac"] = rounded_quotient(report.packing.steps.count(), epoch.macs());
+  json["floor_steps"] = report.floor.count();
+  json["ratio_to_floor"] = rounded_quotient(report.packing.steps.count(), report.floor.count());
   if (std::holds_alternative<Epoch>(report.problem)) json["layers"] = layers_json(epoch, report.packing);
   json["regions"] = regions_json(report.packing);
   add_schedule(json, report.problem, report.schedule);

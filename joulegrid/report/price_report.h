@@ -29,6 +29,7 @@ struct PriceReport {
   Schedule schedule;
   Packing packing;
   EnergyScale scale;
+  GridSteps floor;  ///< no classical schedule of the problem costs less; docs/floor.md
   std::optional<SearchFacts> search{};
 };
 

@@ -47,6 +47,9 @@ std::string totals(const PriceReport& report, const TextStyle& style) {
   line("grid steps", grouped(packing.steps.count()), "");
   line("MACs", si(macs, ""), per(macs) + " each");
   line("charged reads", si(packing.charged_reads.count(), ""), per(packing.charged_reads.count()) + " each");
+  line("floor", si(report.scale.joules(report.floor).count(), "J", 6),
+       fmt::format("{:.3f} times the least that classical schedules can cost",
+                   rounded_quotient(packing.steps.count(), report.floor.count())));
   return text;
 }
 
@@ -71,7 +74,7 @@ std::string region_table(const PriceReport& report, const TextStyle& style) {
   shown.resize(shown.size() - others.size());
   std::sort(shown.begin(), shown.end());
 
-  Table table({{"Region", left}, {"Cells"}, {"Reads/cell"}, {"Distance", left}, {"Energy"}, {"Share"}, {"", left}});
+  Table table({{"Region", left}, {"Cells"}, {"Reads/cell"}, {"Distance", left}, {"Energy"}, {"Share"}, {"", left, true}});
   const GridSteps most = largest(regions, [](const PackedRegion& region) { return region.steps; });
   const auto row = [&](const std::string& name, Wide cells, const std::string& reads, const std::string& where,
                        GridSteps steps) {
@@ -105,7 +108,8 @@ std::string layer_table(const PriceReport& report, const TextStyle& style) {
   if (tiles != nullptr) {
     for (const CallGroup& group : epoch.call_groups()) columns.push_back({"Tile, " + to_string(group.rows) + " rows", left});
   }
-  for (const Table::Column& column : std::vector<Table::Column>{{"Energy"}, {"Share"}, {"", left}}) columns.push_back(column);
+  for (const Table::Column& column : std::vector<Table::Column>{{"Energy"}, {"Share"}, {"", left, true}})
+    columns.push_back(column);
   Table table(columns);
   const GridSteps most = largest(report.packing.layer_steps, [](GridSteps steps) { return steps; });
   for (std::size_t layer = 0; layer < epoch.layers(); ++layer) {
