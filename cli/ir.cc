@@ -175,7 +175,7 @@ struct IrEmitGemm {
     OutputFile file(output);
     Interruptible sink(file, stop);
     ir::TextWriter writer(sink);
-    std::visit([&](const auto& of_layers) { ir::emit_gemm(gemm, of_layers.at(0).at(0), writer); }, chosen);
+    ir::emit_gemm(gemm, chosen, writer);
     writer.finish();
     file.commit();
   }

@@ -71,7 +71,7 @@ class IrTest(unittest.TestCase):
         for args in (["--nest", "through reflected m2 n4 [C] k16 [B] m8 [A] n4"], ["--nest", "n3 [B] k5 [C] m16 k4 n6"], ["--tile", "7,9"]):
             program = run("ir", "emit", "gemm", 16, 16, 16, *args).stdout
             price = json.loads(run("ir", "price", "-", "--json", input=program).stdout)
-            model = json.loads(run("model", "gemm", 16, 16, 16, *args, "--json").stdout)
+            model = json.loads(subprocess.run([PROGRAM, "model", "gemm", "16", "16", "16", *args, "--json"], capture_output=True).stdout)
             self.assertEqual((price["steps"], price["charged_reads"]), (model["steps"], model["charged_reads"]), args)
 
     def test_prices_are_what_a_second_opinion_says(self):
@@ -113,6 +113,16 @@ class IrTest(unittest.TestCase):
         best = json.loads(subprocess.run([PROGRAM, "model", "gemm", "12", "8", "16", "--json"], capture_output=True).stdout)
         document = json.loads(run("price", "-", "--json", input=run("emit", "gemm", 12, 8, 16).stdout).stdout)
         self.assertEqual((document["steps"], document["charged_reads"]), (best["steps"], best["charged_reads"]))
+
+    def test_nests_and_schedule_files_are_emitted_at_their_price(self):
+        schedule = self.path / "tile.json"
+        subprocess.run([PROGRAM, "search", "gemm", "12", "8", "16", "--family", "sa_cache", "--save", schedule], capture_output=True)
+        for given in (["--nest", "through reflected m3 n4 [C] k8 [B] m4 [A] n4"], ["--schedule", schedule]):
+            closed = json.loads(subprocess.run([PROGRAM, "model", "gemm", "12", "8", "16", *given, "--json"], capture_output=True).stdout)
+            document = json.loads(run("price", "-", "--json", input=run("emit", "gemm", 12, 8, 16, *given).stdout).stdout)
+            self.assertEqual((document["steps"], document["charged_reads"]), (closed["steps"], closed["charged_reads"]), given)
+        self.refused("emit", "gemm", 4, 4, 4, "--nest", "m2 n4 k4", says="--nest")
+        self.refused("emit", "gemm", 4, 4, 4, "--nest", "m4 n4 k4", "--tile", "1,1", says="excludes")
 
     def test_a_fault_ends_only_its_own_instance_and_is_reported(self):
         program = self.file("sum.ir", SUM)

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "joulegrid/base/error.h"
 #include "joulegrid/grid/cell_addresses.h"
 #include "joulegrid/schedule/nest_layout.h"
+#include "joulegrid/schedule/nest_program.h"
 
 namespace joulegrid::ir {
 
@@ -85,24 +87,27 @@ void emit_gemm(const Gemm& gemm, Tile tile, ProgramSink& sink) {
 
 void emit_gemm(const Gemm& gemm, const Nest& nest, ProgramSink& sink) {
   const NestLayout layout(gemm, nest);
-  const auto bulk = [&](NestCell::Array array, std::uint64_t cells, const auto& use) {
-    for (std::uint64_t cell = 0; cell < cells; ++cell) use(layout.address({array, 0, cell}));
-  };
-  const auto input = [&](std::uint64_t address) { sink.input(address); };
-  bulk(NestCell::Array::a, gemm.m * gemm.k, input);
-  bulk(NestCell::Array::b, gemm.k * gemm.n, input);
-  NestProgram(gemm, nest).run([&](const NestInstruction& instruction) {
-    const std::uint64_t to = layout.address(instruction.destination);
-    const std::uint64_t left = layout.address(instruction.left);
-    const std::uint64_t right = layout.address(instruction.right);
-    switch (instruction.operation) {
-      case NestInstruction::Operation::copy: return sink.instruction(instruct(Op::copy, to, left));
-      case NestInstruction::Operation::mul: return sink.instruction(instruct(Op::mul, to, left, right));
-      case NestInstruction::Operation::add:
-        return sink.instruction(to == left ? accumulate(Op::add, to, right) : instruct(Op::add, to, left, right));
-    }
+  const auto bulk = [&](NestCell::Array array, std::uint64_t cell) { return layout.address({array, 0, cell}); };
+  for (std::uint64_t cell = 0; cell < gemm.m * gemm.k; ++cell) sink.input(bulk(NestCell::Array::a, cell));
+  for (std::uint64_t cell = 0; cell < gemm.k * gemm.n; ++cell) sink.input(bulk(NestCell::Array::b, cell));
+  NestProgram(gemm, nest).run([&](const NestInstruction& step) {
+    const std::uint64_t to = layout.address(step.destination);
+    const std::uint64_t left = layout.address(step.left);
+    if (step.operation == NestInstruction::Operation::copy) return sink.instruction(instruct(Op::copy, to, left));
+    const Op op = step.operation == NestInstruction::Operation::add ? Op::add : Op::mul;
+    const std::uint64_t right = layout.address(step.right);
+    sink.instruction(to == left ? accumulate(op, to, right) : instruct(op, to, left, right));
   });
-  bulk(NestCell::Array::c, gemm.m * gemm.n, [&](std::uint64_t address) { sink.output(address); });
+  for (std::uint64_t cell = 0; cell < gemm.m * gemm.n; ++cell) sink.output(bulk(NestCell::Array::c, cell));
+}
+
+void emit_gemm(const Gemm& gemm, const Schedule& schedule, ProgramSink& sink) {
+  std::visit(
+      [&](const auto& of_groups) {
+        check(of_groups.size() == 1 && of_groups[0].size() == 1, "a schedule of one GEMM");
+        emit_gemm(gemm, of_groups[0][0], sink);
+      },
+      schedule);
 }
 
 }  // namespace joulegrid::ir

@@ -4,6 +4,7 @@
 #include "joulegrid/network/gemm.h"
 #include "joulegrid/schedule/nest.h"
 #include "joulegrid/schedule/sa_cache.h"
+#include "joulegrid/schedule/schedule.h"
 
 namespace joulegrid::ir {
 
@@ -14,7 +15,10 @@ namespace joulegrid::ir {
 /// pass 64 bits.
 void emit_gemm(const Gemm& gemm, Tile tile, ProgramSink& sink);
 
-/// The same for a loop nest (docs/loop-nests.md). Keeps an address for every cell of A, B, C and the buffers.
+/// The same for a loop nest, with the addresses of its NestLayout. Takes memory for every cell, none for the instructions.
 void emit_gemm(const Gemm& gemm, const Nest& nest, ProgramSink& sink);
+
+/// The same for a schedule of one GEMM: one tile or one nest.
+void emit_gemm(const Gemm& gemm, const Schedule& schedule, ProgramSink& sink);
 
 }  // namespace joulegrid::ir

@@ -10,15 +10,15 @@
 #include "joulegrid/ir/slow_machine.h"
 #include "joulegrid/ir/text_writer.h"
 #include "joulegrid/schedule/literal_nest.h"
-#include "joulegrid/schedule/schedule.h"
 
 namespace joulegrid::ir {
 namespace {
 
-std::string emitted_text(const Gemm& gemm, Tile tile) {
+template <typename Schedule>
+std::string emitted_text(const Gemm& gemm, const Schedule& schedule) {
   MemorySink text;
   TextWriter writer(text);
-  emit_gemm(gemm, tile, writer);
+  emit_gemm(gemm, schedule, writer);
   writer.finish();
   return text.text;
 }
@@ -53,7 +53,25 @@ void expect_products(const Gemm& gemm, const Program& program, std::size_t insta
   ASSERT_EQ(result.outputs, expected);
 }
 
-TEST(GemmProgram, random_schedules_cost_their_closed_form_and_compute_the_product) {
+/// The program costs what `packing` says, whichever way it is priced, and computes the product.
+template <typename Schedule>
+void expect_price_and_product(const Gemm& gemm, const Schedule& schedule, const Packing& packing, std::mt19937_64& random) {
+  Pricer pricer;
+  emit_gemm(gemm, schedule, pricer);
+  ASSERT_EQ(pricer.price().steps, packing.steps);
+  ASSERT_EQ(pricer.price().charged_reads, packing.charged_reads);
+  const std::string text = emitted_text(gemm, schedule);
+  const Program program = parse(text, "p.ir");
+  ASSERT_EQ(price(program), pricer.price());
+  ASSERT_EQ(print(program), text);
+  const SlowMachine slow(text);
+  ASSERT_EQ(static_cast<Wide>(slow.steps), packing.steps.count());
+  ASSERT_EQ(static_cast<Wide>(slow.reads), packing.charged_reads.count());
+  expect_products<std::int64_t>(gemm, program, random() % 20, random);
+  expect_products<std::int8_t>(gemm, program, random() % 150, random);
+}
+
+TEST(GemmProgram, random_tiles_cost_their_closed_form_and_compute_the_product) {
   const std::uint64_t seed = 31;
   RecordProperty("seed", std::to_string(seed));
   std::mt19937_64 random(seed);
@@ -62,39 +80,19 @@ TEST(GemmProgram, random_schedules_cost_their_closed_form_and_compute_the_produc
     const Gemm gemm{size(), size(), size()};
     const Tile tile{random() % gemm.m + 1, random() % gemm.n + 1};
     SCOPED_TRACE(::testing::Message() << gemm.m << "x" << gemm.k << "x" << gemm.n << " by " << tile.i << "," << tile.j);
-    const Packing packing = pack(sa_cache_overlays(gemm, tile).all());
-    Pricer pricer;
-    emit_gemm(gemm, tile, pricer);
-    ASSERT_EQ(pricer.price().steps, packing.steps);
-    ASSERT_EQ(pricer.price().charged_reads, packing.charged_reads);
-    const std::string text = emitted_text(gemm, tile);
-    const Program program = parse(text, "p.ir");
-    ASSERT_EQ(price(program), pricer.price());
-    ASSERT_EQ(print(program), text);
-    const SlowMachine slow(text);
-    ASSERT_EQ(static_cast<Wide>(slow.steps), packing.steps.count());
-    ASSERT_EQ(static_cast<Wide>(slow.reads), packing.charged_reads.count());
-    expect_products<std::int64_t>(gemm, program, random() % 20, random);
-    expect_products<std::int8_t>(gemm, program, random() % 150, random);
+    expect_price_and_product(gemm, tile, pack(sa_cache_overlays(gemm, tile).all()), random);
     if (HasFatalFailure()) return;
   }
 }
 
-TEST(GemmProgram, random_nests_cost_their_price_and_compute_the_product) {
+TEST(GemmProgram, random_nests_cost_their_closed_form_and_compute_the_product) {
   const std::uint64_t seed = 32;
   RecordProperty("seed", std::to_string(seed));
   std::mt19937_64 random(seed);
-  for (int round = 0; round < 2000; ++round) {
-    const test::RandomNest r = test::random_nest(random, round % 2 == 0, 300);
-    SCOPED_TRACE(to_string(r.nest) + " on " + std::to_string(r.gemm.m) + "," + std::to_string(r.gemm.k) + "," +
-                 std::to_string(r.gemm.n));
-    const Packing packing = pack(overlays_of(r.gemm, EpochNests{{r.nest}}));
-    Program program;
-    emit_gemm(r.gemm, r.nest, program);
-    ASSERT_EQ(price(program).steps, packing.steps);
-    ASSERT_EQ(price(program).charged_reads, packing.charged_reads);
-    ASSERT_EQ(parse(print(program), "p.ir"), program);
-    expect_products<std::int64_t>(r.gemm, program, 3, random);
+  for (int round = 0; round < 400; ++round) {
+    const test::RandomNest r = test::random_nest(random, round % 2 == 0, 400);
+    SCOPED_TRACE(::testing::Message() << r.gemm.m << "x" << r.gemm.k << "x" << r.gemm.n << " by " << to_string(r.nest));
+    expect_price_and_product(r.gemm, r.nest, pack(overlays_of(r.gemm, EpochNests{{r.nest}})), random);
     if (HasFatalFailure()) return;
   }
 }
@@ -103,6 +101,17 @@ TEST(GemmProgram, has_the_published_price) {
   Pricer pricer;
   emit_gemm({16, 16, 16}, Tile{8, 4}, pricer);
   EXPECT_EQ(pricer.price().steps.count(), Wide{73602});
+}
+
+TEST(GemmProgram, nests_have_their_published_prices) {
+  const Gemm gemm{16, 16, 16};
+  for (const auto& [text, steps] : {std::pair<const char*, unsigned>{"m2 n4 [C] k16 [B] m8 [A] n4", 73602},
+                                    {"through m2 n4 [C] k16 [B] m8 [A] n4", 72306},
+                                    {"n2 n2 k2 k2 k2 [C] m2 m2 m2 m2 [B] n2 n2 [A] k2 [C]", 71922}}) {
+    Pricer pricer;
+    emit_gemm(gemm, Schedule(EpochNests{{parse_nest(text, "nest", gemm)}}), pricer);
+    EXPECT_EQ(pricer.price().steps.count(), Wide{steps}) << text;
+  }
 }
 
 TEST(GemmProgram, every_address_is_used_by_one_cell_of_one_buffer) {
@@ -119,7 +128,7 @@ TEST(GemmProgram, every_address_is_used_by_one_cell_of_one_buffer) {
 }
 
 TEST(GemmProgram, uses_no_tmp_where_there_is_nothing_to_add) {
-  EXPECT_EQ(emitted_text({1, 1, 1}, {1, 1}),
+  EXPECT_EQ(emitted_text({1, 1, 1}, Tile{1, 1}),
             "4,5\n"
             "copy 2,5\n"
             "copy 1,4\n"
