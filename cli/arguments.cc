@@ -3,10 +3,12 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <cmath>
+#include <list>
 
 #include "cli/console.h"
 #include "joulegrid/base/error.h"
 #include "joulegrid/base/file.h"
+#include "joulegrid/base/quote.h"
 
 namespace joulegrid::cli {
 
@@ -21,7 +23,7 @@ std::pair<double, std::string_view> parse_positive(std::string_view text, const 
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || !(value > 0) || !std::isfinite(value)) {
-    fail("expected a number above zero, found '" + shortened(text, 40) + "'", option);
+    fail("expected a number above zero, found " + in_quotes(text), option);
   }
   return {value, text.substr(static_cast<std::size_t>(end - text.data()))};
 }
@@ -46,7 +48,7 @@ std::vector<std::uint64_t> parse_sizes(std::string_view text, const std::string&
 
 Tile parse_tile(std::string_view text, const std::string& option) {
   const std::vector<std::uint64_t> sizes = parse_sizes(text, option);
-  if (sizes.size() != 2) fail("expected rows and columns like 8,4, found '" + shortened(text, 40) + "'", option);
+  if (sizes.size() != 2) fail("expected rows and columns like 8,4, found " + in_quotes(text), option);
   return {sizes[0], sizes[1]};
 }
 
@@ -63,8 +65,8 @@ std::chrono::nanoseconds parse_duration(std::string_view text, const std::string
                          : unit == "min" ? value * 60
                          : unit == "h"   ? value * 3600
                                          : -1;
-  if (seconds < 0) fail("expected a duration like 30s, 500ms, 2min or 1h, found '" + shortened(text, 40) + "'", option);
-  if (seconds > longest) fail("the duration '" + shortened(text, 40) + "' is too long", option);
+  if (seconds < 0) fail("expected a duration like 30s, 500ms, 2min or 1h, found " + in_quotes(text), option);
+  if (seconds > longest) fail("the duration " + in_quotes(text) + " is too long", option);
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds));
 }
 
@@ -74,12 +76,17 @@ void OutputOptions::add_to(CLI::App& command) {
 }
 
 void OutputOptions::check() const {
+  if (file == "-") fail("--json prints the document", "--output");
   if (!file.empty()) require_writable(file);
 }
 
-void OutputOptions::write(const std::string& document, const std::function<std::string(const TextStyle&)>& text) const {
-  if (!file.empty()) write_file(file, document);
+void OutputOptions::write(const std::string& document, const std::function<std::string(const TextStyle&)>& text,
+                          const std::vector<NamedText>& others) const {
+  std::list<FileSink> files;
+  for (const NamedText& other : others) files.emplace_back(other.file).write(other.text);
+  if (!file.empty()) files.emplace_back(file).write(document);
   print(json ? document : text(output_style()));
+  for (FileSink& written : files) written.commit();
 }
 
 void ScaleOption::add_to(CLI::App& command) {
@@ -91,8 +98,11 @@ EnergyScale ScaleOption::scale() const {
   EnergyScale scale;
   if (joules_per_step.empty()) return scale;
   const auto [value, rest] = parse_positive(joules_per_step, "--joules-per-step");
-  if (!rest.empty())
-    fail("expected a number of joules like 1e-15, found '" + shortened(joules_per_step, 40) + "'", "--joules-per-step");
+  if (!rest.empty() || value < EnergyScale::least_joules_per_step || value > EnergyScale::most_joules_per_step) {
+    fail("expected joules from " + shortest(EnergyScale::least_joules_per_step) + " to " +
+             shortest(EnergyScale::most_joules_per_step) + " like 1e-15, found " + in_quotes(joules_per_step),
+         "--joules-per-step");
+  }
   scale.joules_per_step = value;
   return scale;
 }

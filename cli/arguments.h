@@ -35,6 +35,12 @@ Batch parse_batch(std::string_view text, const std::string& option);
 /// "30s", "500ms", "2min": more than zero.
 std::chrono::nanoseconds parse_duration(std::string_view text, const std::string& option);
 
+/// What belongs into a file.
+struct NamedText {
+  std::string file;
+  std::string text;
+};
+
 /// Options that say where results go, and how.
 struct OutputOptions {
   bool json = false;
@@ -43,8 +49,10 @@ struct OutputOptions {
   void add_to(CLI::App& command);
   /// Throws where the file cannot be written; call it before the work.
   void check() const;
-  /// The document to the file if one is named; the document (with --json) or the text to standard output.
-  void write(const std::string& document, const std::function<std::string(const TextStyle&)>& text) const;
+  /// The document to the file if one is named; the document (with --json) or the text to standard output; `others` to files
+  /// of their own. The files appear only when everything has been written.
+  void write(const std::string& document, const std::function<std::string(const TextStyle&)>& text,
+             const std::vector<NamedText>& others = {}) const;
 };
 
 /// --joules-per-step.

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -19,11 +20,13 @@ bool is_terminal(int fd) {
   return ::isatty(fd) == 1 && term != nullptr && std::strcmp(term, "dumb") != 0;
 }
 
-std::atomic<Stop*> stop_on_signal{nullptr};
+constexpr std::array<int, 2> stopping_signals{SIGINT, SIGTERM};
 
-void on_signal(int signal) {
-  if (Stop* stop = stop_on_signal.load()) stop->request();
-  std::signal(signal, SIG_DFL);
+Stop asked_by_signal;
+
+void on_signal(int /*signal*/) {
+  asked_by_signal.request();
+  for (const int signal : stopping_signals) std::signal(signal, SIG_DFL);
 }
 
 }  // namespace
@@ -36,9 +39,12 @@ void print(std::string_view text) {
 
 TextStyle output_style() { return {is_terminal(STDOUT_FILENO) && std::getenv("NO_COLOR") == nullptr}; }
 
-void stop_on_signals(Stop& stop) {
-  stop_on_signal.store(&stop);
-  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, on_signal);
+Stop& stop_on_signals() {
+  for (const int signal : stopping_signals) {
+    struct sigaction current {};
+    if (::sigaction(signal, nullptr, &current) == 0 && current.sa_handler == SIG_DFL) std::signal(signal, on_signal);
+  }
+  return asked_by_signal;
 }
 
 ProgressLine::ProgressLine()

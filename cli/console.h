@@ -18,8 +18,9 @@ void print(std::string_view text);
 /// Colours where standard output is a terminal that wants them.
 TextStyle output_style();
 
-/// From the first call on, SIGINT and SIGTERM ask `stop` to end the work; a second one ends the program at once.
-void stop_on_signals(Stop& stop);
+/// From the first call on, SIGINT and SIGTERM ask this Stop, the program's one, to end the work; a second one of either ends
+/// the program at once. A signal that the program was started to ignore stays ignored.
+Stop& stop_on_signals();
 
 /// A line on standard error that replaces itself, a few times a second; silent where standard error is no terminal.
 class ProgressLine {

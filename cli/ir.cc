@@ -76,8 +76,7 @@ struct IrPrice {
 
   void run() const {
     output.check();
-    Stop stop;
-    stop_on_signals(stop);
+    const Stop& stop = stop_on_signals();
     InputFile source(program.file, &stop);
     ir::Pricer pricer;
     ir::read_program(source, source.name(), pricer, {.instructions = program.instruction_set()});
@@ -101,7 +100,7 @@ struct IrRun {
 
  private:
   static constexpr std::uint64_t most_threads = 1024;
-  static constexpr std::size_t values_at_once = 1 << 23;  // of inputs or outputs in memory
+  static constexpr std::size_t values_at_once = 1 << 22;  // of inputs or outputs in memory
   static constexpr std::size_t most_lines = 20;           // about failures
 
   unsigned thread_count() const {
@@ -114,8 +113,7 @@ struct IrRun {
   template <typename Value>
   void run_cells() const {
     const unsigned thread_total = thread_count();
-    Stop stop;
-    stop_on_signals(stop);
+    const Stop& stop = stop_on_signals();
     InputFile source(arguments.file, &stop);
     ir::SourceLines lines;
     ir::Program program;
@@ -170,8 +168,7 @@ struct IrEmitGemm {
 
   void run() const {
     const Gemm gemm = arguments.gemm();
-    Stop stop;
-    stop_on_signals(stop);
+    const Stop& stop = stop_on_signals();
     const Tile chosen =
         tile.empty() ? search_gemm_tile(gemm, {Candidates::divisors, &stop, {}}).tile : parse_tile(tile, "--tile");
     require_fit(gemm, chosen, "--tile");

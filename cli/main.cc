@@ -1,5 +1,4 @@
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdio>
 #include <new>
 #include <string>
@@ -8,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/console.h"
 #include "joulegrid/base/error.h"
+#include "joulegrid/base/quote.h"
 
 namespace {
 
@@ -24,10 +24,18 @@ Status status_of(joulegrid::ErrorCode code) {
   return failed;
 }
 
-Status complain(Status status, std::string message) {
-  std::replace(message.begin(), message.end(), '\n', ' ');
-  std::fprintf(stderr, "joulegrid: %s\n", message.c_str());
+Status complain(Status status, const std::string& message) {
+  std::fprintf(stderr, "joulegrid: %s\n", joulegrid::printable(message).c_str());
   return status;
+}
+
+/// An option that is given has a value; so an empty one never passes for an option that is not given.
+void refuse_empty_values(CLI::App& command) {
+  for (CLI::Option* option : command.get_options()) {
+    if (option->get_type_size() == 0) continue;  // a flag
+    option->check([](const std::string& value) { return value.empty() ? std::string("the value is empty") : std::string(); });
+  }
+  for (CLI::App* child : command.get_subcommands([](CLI::App*) { return true; })) refuse_empty_values(*child);
 }
 
 /// The innermost command that the words chose, for "see … --help".
@@ -52,6 +60,7 @@ int run(int argc, char** argv) {
   joulegrid::cli::add_ir(app);
   joulegrid::cli::add_completion(app);
   joulegrid::cli::example(app, "joulegrid report movement");
+  refuse_empty_values(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {  // --help, --version

@@ -26,30 +26,45 @@ struct Common {
     output.add_to(command);
   }
 
-  void write(const PriceReport& report) const {
+  /// What is priced, and how it was found where the search for it was interrupted.
+  struct Choice {
+    Schedule schedule;
+    std::optional<SearchFacts> interrupted{};
+  };
+
+  void price(const Problem& problem, const Choice& choice, const EnergyScale& energy) const {
+    PriceReport report = price_report(problem, choice.schedule, energy);
+    report.search = choice.interrupted;
     output.write(price_document(report), [&](const TextStyle& style) { return price_text(report, style); });
+    if (choice.interrupted) throw Interrupted{};
   }
 };
 
 struct ModelGemm : Common {
   GemmArguments arguments;
-  std::string tile;
-  std::optional<std::string> nest;
+  std::string tile, nest;
 
   void run() const {
     const Gemm gemm = arguments.gemm();
     const EnergyScale energy = scale.scale();
     output.check();
-    write(price_report(gemm, chosen(gemm), energy));
+    price(gemm, choice(gemm), energy);
   }
 
-  Schedule chosen(const Gemm& gemm) const {
-    if (!schedule.empty()) return read_schedule(read_file(schedule), schedule, gemm);
-    if (nest) return EpochNests{{parse_nest(*nest, "--nest", gemm)}};
-    if (tile.empty()) return EpochTiles{{search_gemm_tile(gemm).tile}};
-    const Tile given = parse_tile(tile, "--tile");
-    require_fit(gemm, given, "--tile");
-    return EpochTiles{{given}};
+  Choice choice(const Gemm& gemm) const {
+    if (!schedule.empty()) return {read_schedule(read_file(schedule), schedule, gemm)};
+    if (!nest.empty()) return {EpochNests{{parse_nest(nest, "--nest", gemm)}}};
+    if (!tile.empty()) {
+      const Tile given = parse_tile(tile, "--tile");
+      require_fit(gemm, given, "--tile");
+      return {EpochTiles{{given}}};
+    }
+    SaCacheSearchOptions options;
+    options.stop = &stop_on_signals();
+    const GemmTile found = search_gemm_tile(gemm, options);
+    Choice choice{EpochTiles{{found.tile}}};
+    if (!found.complete) choice.interrupted = SearchFacts{Candidates::divisors, found.evaluations, 0, false};
+    return choice;
   }
 };
 
@@ -60,9 +75,19 @@ struct ModelMlp : Common {
     const Epoch epoch = arguments.epoch();
     const EnergyScale energy = scale.scale();
     output.check();
-    const Schedule priced =
-        schedule.empty() ? Schedule(search_epoch_tiles(epoch).tiles) : read_schedule(read_file(schedule), schedule, epoch);
-    write(price_report(epoch, priced, energy));
+    price(epoch, choice(epoch), energy);
+  }
+
+  Choice choice(const Epoch& epoch) const {
+    if (!schedule.empty()) return {read_schedule(read_file(schedule), schedule, epoch)};
+    SaCacheSearchOptions options;
+    options.stop = &stop_on_signals();
+    const EpochTilesFound found = search_epoch_tiles(epoch, options);
+    Choice choice{found.tiles};
+    if (!found.complete) {
+      choice.interrupted = SearchFacts{Candidates::divisors, found.evaluations, 0, false, found.start, found.sweeps};
+    }
+    return choice;
   }
 };
 
@@ -71,6 +96,7 @@ struct ModelMlp : Common {
 void add_model(CLI::App& app) {
   CLI::App* model = app.add_subcommand("model", "Price the data movement of one schedule");
   model->require_subcommand(1);
+  example(*model, "joulegrid model gemm 16 16 16 --tile 8,4");
 
   CLI::App* gemm = model->add_subcommand("gemm", "Price one matrix product C[M×N] = A[M×K]·B[K×N]");
   const auto of_gemm = std::make_shared<ModelGemm>();

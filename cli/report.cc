@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/console.h"
 #include "joulegrid/base/error.h"
+#include "joulegrid/base/quote.h"
 #include "joulegrid/report/movement_report.h"
 
 namespace joulegrid::cli {
@@ -27,7 +28,7 @@ std::string parse_date(const std::string& text) {
                                            std::chrono::day(static_cast<unsigned>(number(8, 2)))};
     if (date.ok()) return text;
   }
-  throw Error(ErrorCode::bad_input, "expected a date like 2026-09-02, found '" + shortened(text, 40) + "'", "--date");
+  throw Error(ErrorCode::bad_input, "expected a date like 2026-09-02, found " + in_quotes(text), "--date");
 }
 
 struct ReportMovement {
@@ -45,7 +46,7 @@ struct ReportMovement {
     }
     if (!gemm.empty()) {
       const std::vector<std::uint64_t> sizes = parse_sizes(gemm, "--gemm");
-      if (sizes.size() != 3) throw Error(ErrorCode::bad_input, "expected M,K,N, found '" + shortened(gemm, 40) + "'", "--gemm");
+      if (sizes.size() != 3) throw Error(ErrorCode::bad_input, "expected M,K,N, found " + in_quotes(gemm), "--gemm");
       subject.reference = {sizes[0], sizes[1], sizes[2]};
     }
     if (!date.empty()) subject.date = parse_date(date);
@@ -56,8 +57,7 @@ struct ReportMovement {
   void run() const {
     const MovementSubject about = subject();
     output.check();
-    Stop stop;
-    stop_on_signals(stop);
+    const Stop& stop = stop_on_signals();
     ProgressLine line;
     MovementReportOptions options;
     options.stop = &stop;
@@ -75,6 +75,7 @@ struct ReportMovement {
 void add_report(CLI::App& app) {
   CLI::App* report = app.add_subcommand("report", "Write a report");
   report->require_subcommand(1);
+  example(*report, "joulegrid report movement");
 
   CLI::App* movement = report->add_subcommand(
       "movement", "Movement energy of an inference epoch by batch size; the defaults give the published report");

@@ -5,6 +5,7 @@
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/console.h"
+#include "joulegrid/base/error.h"
 #include "joulegrid/base/file.h"
 #include "joulegrid/report/price_report.h"
 #include "joulegrid/schedule/schedule_file.h"
@@ -33,9 +34,13 @@ struct Common {
     output.add_to(command);
   }
 
-  std::unique_ptr<Stop> stop() const {
-    if (budget.empty()) return std::make_unique<Stop>();
-    return std::make_unique<Stop>(Stop::Clock::now() + parse_duration(budget, "--budget"));
+  /// What ends the search: a signal, or the end of the budget, which begins here.
+  const Stop& stop() const {
+    if (budget.empty()) return stop_on_signals();
+    const auto length = parse_duration(budget, "--budget");
+    Stop& stop = stop_on_signals();
+    stop.set_deadline(Stop::Clock::now() + length);
+    return stop;
   }
 
   /// Everything that can be refused before the work.
@@ -43,11 +48,16 @@ struct Common {
     (void)scale.scale();
     output.check();
     if (!save.empty()) require_writable(save);
+    if (!save.empty() && save == output.file) {
+      throw Error(ErrorCode::bad_input, "the schedule and the document need files of their own", "--save");
+    }
   }
 
   void write(const PriceReport& report) const {
-    if (!save.empty()) write_file(save, schedule_text(report.problem, report.schedule));
-    output.write(price_document(report), [&](const TextStyle& style) { return price_text(report, style); });
+    std::vector<NamedText> others;
+    if (!save.empty()) others.push_back({save, schedule_text(report.problem, report.schedule)});
+    output.write(
+        price_document(report), [&](const TextStyle& style) { return price_text(report, style); }, others);
   }
 };
 
@@ -56,16 +66,15 @@ struct SearchGemm : Common {
 
   void run() const {
     const Gemm gemm = arguments.gemm();
-    const std::unique_ptr<Stop> end = stop();
     check();
-    stop_on_signals(*end);
+    const Stop& end = stop();
     const auto begin = std::chrono::steady_clock::now();
-    const GemmTile found = search_gemm_tile(gemm, {candidates.candidates(), end.get()});
+    const GemmTile found = search_gemm_tile(gemm, {candidates.candidates(), &end});
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
     PriceReport report = price_report(gemm, EpochTiles{{found.tile}}, scale.scale());
     report.search = SearchFacts{candidates.candidates(), found.evaluations, time.count(), found.complete};
     write(report);
-    if (end->interrupted()) throw Interrupted{};
+    if (end.interrupted()) throw Interrupted{};
   }
 };
 
@@ -76,11 +85,10 @@ struct SearchMlp : Common {
     const bool choose_batch = arguments.batch == "auto";
     const std::vector<std::uint64_t> widths = parse_sizes(arguments.dims, "--dims");
     const std::uint64_t examples = parse_size(arguments.examples, "--examples");
-    const std::unique_ptr<Stop> end = stop();
     check();
-    stop_on_signals(*end);
+    const Stop& end = stop();
     ProgressLine line;
-    SaCacheSearchOptions options{candidates.candidates(), end.get(), {}};
+    SaCacheSearchOptions options{candidates.candidates(), &end, {}};
     const auto begin = std::chrono::steady_clock::now();
     const auto progress = [&](const std::string& batch, const DescentProgress& at) {
       line.show("batch " + batch + ", from " + start_name(at.start) + ", sweep " + std::to_string(at.sweep) + ": best " +
@@ -95,7 +103,7 @@ struct SearchMlp : Common {
     report.search = SearchFacts{candidates.candidates(), best.evaluations, time.count(),
                                 best.complete,           best.found.start, best.found.sweeps};
     write(report);
-    if (end->interrupted()) throw Interrupted{};
+    if (end.interrupted()) throw Interrupted{};
   }
 };
 
@@ -104,6 +112,7 @@ struct SearchMlp : Common {
 void add_search(CLI::App& app) {
   CLI::App* search = app.add_subcommand("search", "Find a cheap schedule");
   search->require_subcommand(1);
+  example(*search, "joulegrid search gemm 8192 8192 8192 --family sa_cache");
 
   CLI::App* gemm = search->add_subcommand("gemm", "Find the cheapest tile of one matrix product");
   const auto of_gemm = std::make_shared<SearchGemm>();

@@ -28,18 +28,20 @@ class CliTest(unittest.TestCase):
 
     def refused(self, *args, says, status=2):
         """One line on standard error, nothing on standard output, no file touched."""
-        before = sorted(p.name for p in self.path.rglob("*"))
+        def files():
+            return sorted((str(p), p.read_bytes() if p.is_file() else None, p.lstat().st_mtime_ns) for p in self.path.rglob("*"))
+        before = files()
         ran = run(*args)
         self.assertEqual(ran.returncode, status, (args, ran))
         self.assertEqual(ran.stdout, "", args)
         self.assertRegex(ran.stderr, says, args)
         self.assertRegex(ran.stderr, r"\Ajoulegrid: [^\n]+\n\Z", args)
-        self.assertEqual(before, sorted(p.name for p in self.path.rglob("*")), args)
+        self.assertEqual(before, files(), args)
 
     def test_sizes_must_be_whole_numbers_in_range(self):
         for bad in ["0", "1.5", "7x", "x", "", " 1", "1e3", "281474976710657", "99999999999999999999999999", "+4", "0x10", "１"]:
-            self.refused("model", "gemm", bad, "4", "4", says="M: expected a whole number")
-            self.refused("model", "gemm", "4", "4", bad, says="N: expected a whole number")
+            self.refused("model", "gemm", bad, "4", "4", says="M: (expected a whole number|the value is empty)")
+            self.refused("model", "gemm", "4", "4", bad, says="N: (expected a whole number|the value is empty)")
             self.refused("model", "mlp", "--dims", f"4,{bad},2", "--examples", "4", "--batch", "2", says="--dims")
             self.refused("model", "mlp", "--dims", "4,2", "--examples", bad, "--batch", "2", says="--examples")
             self.refused("report", "movement", "--dims", f"4,{bad}", says="--dims")
@@ -62,12 +64,26 @@ class CliTest(unittest.TestCase):
         self.refused("report", "movement", "--gemm", "4,4", says="--gemm")
         self.refused("report", "movement", "--date", "2026-02-30", says="--date")
         self.refused("report", "movement", "--date", "today", says="--date")
-        self.refused("report", "movement", "--joules-per-step", "0", says="--joules-per-step")
+        for bad in ("0", "-1", "nan", "inf", "1e308", "5e-324", "2", "1fJ"):
+            self.refused("report", "movement", f"--joules-per-step={bad}", says="--joules-per-step")
         self.refused("report", "movement", "--joules-per-step", "1fJ", says="--joules-per-step")
         self.refused("search", "gemm", 4, 4, 4, "--family", "sa_cache", "--budget", "5", says="--budget")
         self.refused("search", "gemm", 4, 4, 4, "--family", "sa_cache", "--budget", "-5s", says="--budget|budget")
         self.refused("search", "gemm", 4, 4, 4, "--family", "magic", says="family")
         self.refused("search", "gemm", 4, 4, 4, says="--family is required")
+
+    def test_an_empty_value_is_not_an_option_that_was_not_given(self):
+        for option in ("--dims", "--examples", "--batches", "--gemm", "--date", "--joules-per-step", "--output"):
+            self.refused("report", "movement", option, "", says=option)
+        for option in ("--tile", "--nest", "--schedule", "--output"):
+            self.refused("model", "gemm", 4, 4, 4, option, "", says=option)
+        for option in ("--budget", "--save", "--candidates"):
+            self.refused("search", "gemm", 4, 4, 4, "--family", "sa_cache", option, "", says=option)
+
+    def test_errors_are_one_line_whatever_was_given(self):
+        self.refused("model", "gemm", "4\n\r\x1b[31m", 4, 4, says=r"\Ajoulegrid: M: [^\x00-\x1f]+\n\Z")
+        self.refused("model", "gemm", "9" * 100000, 4, 4, says=r"\A.{1,200}\n\Z")
+        self.refused("model", "gemm", 4, 4, 4, "--schedule", self.path / "a\nb", says="cannot open")
 
     def test_usage_errors_point_at_the_help(self):
         self.refused(says="subcommand is required; see `joulegrid --help`")
@@ -80,6 +96,12 @@ class CliTest(unittest.TestCase):
 
     def test_counts_past_128_bits_are_an_error_not_a_number(self):
         size = 2**48
+        # What fits is found even where other candidates do not.
+        for command in (["model", "gemm"], ["search", "gemm"]):
+            family = ["--family", "sa_cache"] if command[0] == "search" else []
+            ran = run(*command, 2**33, 2**33, 2**33, *family, "--json")
+            self.assertEqual(ran.returncode, 0, ran)
+            self.assertLessEqual(json.loads(ran.stdout)["steps"], 184455616884319919297702617262364404)
         self.refused("model", "gemm", size, size, size, "--tile", "1,1", says="does not fit 128 bits")
         self.refused("search", "gemm", size, size, size, "--family", "sa_cache", says="does not fit 128 bits")
         self.refused("report", "movement", "--dims", f"{size},{size}", says="does not fit 128 bits")
@@ -92,11 +114,17 @@ class CliTest(unittest.TestCase):
             self.refused(*args, "--output", self.path, says="cannot write")
             if args[0] == "search":
                 self.refused(*args, "--save", missing, says="cannot write")
+                self.refused(*args, "--save", self.path / "s.json", "--output", "/dev/full", says="/dev/full")
+                self.refused(*args, "--save", self.path / "s.json", "--output", self.path / ("n" * 256), says="cannot write")
+                self.refused(*args, "--save", self.path / "s.json", "--output", self.path / "s.json", says="--save")
+            self.refused(*args, "--output", "-", says="--output")
 
     def test_standard_output_that_is_full_is_an_error(self):
         with open("/dev/full", "w") as full:
-            ran = subprocess.run([PROGRAM, "model", "gemm", "4", "4", "4"], stdout=full, stderr=subprocess.PIPE, text=True)
+            ran = subprocess.run([PROGRAM, "model", "gemm", "4", "4", "4", "--output", self.path / "x.json"], stdout=full,
+                                 stderr=subprocess.PIPE, text=True)
         self.assertEqual(ran.returncode, 2)
+        self.assertEqual(list(self.path.iterdir()), [])
         self.assertIn("standard output", ran.stderr)
 
     def test_output_holds_the_document_and_replaces_only_on_success(self):
@@ -172,7 +200,7 @@ class CliTest(unittest.TestCase):
         self.assertEqual(names, {"A", "B", "B@1", "C"})
 
     def test_nests_that_make_no_sense_name_the_column(self):
-        for nest, says in (("", "column 1: expected a loop"), ("m16 x4", r"column 5: expected a loop .* found 'x4'"),
+        for nest, says in ((" ", "column 2: expected a loop"), ("m16 x4", r"column 5: expected a loop .* found 'x4'"),
                            ("m16 [D] k16 n16", "column 6: expected an operand A, B or C, found 'D'"),
                            ("[A] m16 k16 n16", "column 2: a mark before the first loop"),
                            ("m16 [A] [A] k16 n16", "column 10: the same mark A is given twice"),
@@ -211,16 +239,14 @@ class CliTest(unittest.TestCase):
         self.refused("model", "mlp", *epoch, "--schedule", file, says=r"nests\.json#/nest: the nest of rows 4, layer 0 is missing")
 
     def test_help_everywhere_has_an_example(self):
-        for command in ([], ["model", "gemm"], ["model", "mlp"], ["search", "gemm"], ["search", "mlp"], ["report", "movement"], ["completion"]):
+        for command in ([], ["model"], ["search"], ["report"], ["model", "gemm"], ["model", "mlp"], ["search", "gemm"], ["search", "mlp"], ["report", "movement"], ["completion"]):
             ran = run(*command, "--help")
             self.assertEqual(ran.returncode, 0)
             self.assertIn("Example:", ran.stdout, command)
-        for command in (["model"], ["search"], ["report"]):
-            self.assertEqual(run(*command, "--help").returncode, 0)
         self.assertRegex(run("--version").stdout, r"^joulegrid \d+\.\d+\.\d+\n$")
 
     def test_help_examples_run(self):
-        for command in ([], ["model", "gemm"], ["model", "mlp"], ["search", "gemm"], ["search", "mlp"], ["report", "movement"]):
+        for command in ([], ["model"], ["search"], ["report"], ["model", "gemm"], ["model", "mlp"], ["search", "gemm"], ["search", "mlp"], ["report", "movement"]):
             line = run(*command, "--help").stdout.split("Example:")[1].strip().split("\n")[0].strip()
             self.assertTrue(line.startswith("joulegrid "), line)
             ran = run(*line.split()[1:], cwd=self.path)
@@ -281,6 +307,54 @@ class CliTest(unittest.TestCase):
         self.assertIs(found["complete"], False)
         priced = json.loads(run("model", *args, "--schedule", save, "--json").stdout)
         self.assertEqual(priced["steps"], found["steps"])
+
+    def interrupted(self, *args, after):
+        process = subprocess.Popen([PROGRAM, *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(after)
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=120)
+        self.assertEqual(err, "")
+        self.assertIn(process.returncode, (0, 4))
+        return process.returncode, out
+
+    def test_an_interrupted_model_says_that_its_schedule_is_the_best_so_far(self):
+        args = ["model", "mlp", "--dims", ",".join(["5040"] * 250), "--examples", "100003", "--batch", "64", "--json"]
+        status, out = self.interrupted(*args, after=0.5)
+        self.assertEqual(status, 4)
+        self.assertIs(json.loads(out)["complete"], False)
+
+    def test_an_interrupted_report_holds_only_what_was_finished(self):
+        args = ["report", "movement", "--dims", ",".join(["5040"] * 60), "--examples", "10003", "--batches", "full,64,1", "--json"]
+        whole = json.loads(run(*args).stdout)
+        seen = set()
+        for after in (0.05, 0.2, 0.4, 0.8):
+            status, out = self.interrupted(*args, after=after)
+            seen.add(status)
+            part = json.loads(out)
+            self.assertEqual(part.pop("interrupted", False), status == 4)
+            cases = part["batching_analysis"]["persistent_epoch_address_space"].pop("cases")
+            wanted = json.loads(json.dumps(whole))
+            all_cases = wanted["batching_analysis"]["persistent_epoch_address_space"].pop("cases")
+            for name, case in cases.items():
+                self.assertEqual(case, all_cases[name])
+            for storage in (part, wanted):  # the partition is that of the first listed case, which may be missing
+                for key in ("batch64_partition", "reusable_64_row_input_buffer"):
+                    storage["batching_analysis"]["persistent_epoch_address_space"]["input_storage"].pop(key, None)
+            if "mac_count_only_sensitivity" not in part:
+                wanted.pop("mac_count_only_sensitivity")
+            self.assertEqual(part, wanted)
+        self.assertIn(4, seen, "no run was interrupted")
+
+    def test_a_signal_that_is_ignored_from_the_start_stays_ignored(self):
+        args = ["search", "mlp", "--dims", ",".join(["5040"] * 80), "--examples", "10003", "--batch", "64", "--family", "sa_cache", "--json"]
+        process = subprocess.Popen([PROGRAM, *args], stdout=subprocess.PIPE, text=True,
+                                   preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 0)
+        self.assertIs(json.loads(out)["complete"], True)
 
     def test_completion_knows_commands_and_options(self):
         script = run("completion", "bash").stdout

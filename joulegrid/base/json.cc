@@ -50,8 +50,7 @@ class Builder final : public nlohmann::json_sax<Json> {
   bool number_float(number_float_t value, const string_t& digits) override {
     // The parser calls integers past 64 bits floats, and says infinity where a double ends.
     if (digits.find_first_of(".eE") != std::string::npos) return put(value);
-    if (digits.front() == '-')
-      throw Error(ErrorCode::bad_input, quoted(std::string_view(digits)) + " does not fit 128 bits", here());
+    if (digits.front() == '-') throw Error(ErrorCode::bad_input, in_quotes(digits) + " does not fit 128 bits", here());
     return put(parse_wide(digits, here()));
   }
   bool string(string_t& value) override { return put(std::move(value)); }
@@ -64,7 +63,7 @@ class Builder final : public nlohmann::json_sax<Json> {
 
   bool key(string_t& name) override {
     if (open_.back()->contains(name))
-      throw Error(ErrorCode::bad_input, "the key " + quoted(std::string_view(name)) + " appears twice", here());
+      throw Error(ErrorCode::bad_input, "the key " + in_quotes(name) + " appears twice", here());
     key_ = std::move(name);
     return true;
   }
@@ -133,7 +132,7 @@ Json parse_json(std::string_view text, const std::string& source) {
   return builder.take();
 }
 
-std::string quoted(const Json& value) { return quoted(std::string_view(value.dump(-1, ' ', true))); }
+std::string json_in_quotes(const Json& value, std::size_t longest) { return in_quotes(value.dump(-1, ' ', true), longest); }
 
 bool same_json(const Json& found, const Json& expected) {
   if (found.type() != expected.type() || found.size() != expected.size()) return false;
@@ -158,8 +157,8 @@ std::uint64_t json_size(const Json& value, const std::string& where) {
     const auto number = value.get<Wide>();
     if (number >= 1 && number <= max_size) return static_cast<std::uint64_t>(number);
   }
-  throw Error(ErrorCode::bad_input, "expected a whole number from 1 to " + to_string(max_size) + ", found " + quoted(value),
-              where);
+  throw Error(ErrorCode::bad_input,
+              "expected a whole number from 1 to " + to_string(max_size) + ", found " + json_in_quotes(value), where);
 }
 
 }  // namespace joulegrid

@@ -20,7 +20,7 @@ Json parse_json(std::string_view text, const std::string& source);
 std::string json_text(const Json& document);
 
 /// A value as an error message shows it.
-std::string quoted(const Json& value);
+std::string json_in_quotes(const Json& value, std::size_t longest = 40);
 
 /// Whether the document's value is the expected one: objects whatever the order of their keys, numbers also of one type.
 bool same_json(const Json& found, const Json& expected);

@@ -49,7 +49,7 @@ TEST(Json, errors_are_short_and_on_one_line_whatever_was_written) {
     EXPECT_LT(error.size(), 400U);
     EXPECT_EQ(error.find_first_of("\n\x1b"), std::string::npos);
   }
-  EXPECT_LT(quoted(parse_json("\"" + std::string(1000000, 'x') + "\"", "doc")).size(), 60U);
+  EXPECT_LT(json_in_quotes(parse_json("\"" + std::string(1000000, 'x') + "\"", "doc")).size(), 60U);
 }
 
 TEST(Json, sameness_ignores_the_order_of_keys_but_not_types) {

@@ -4,8 +4,7 @@
 
 namespace joulegrid {
 
-std::string quoted(std::string_view text) {
-  constexpr std::size_t longest = 40;
+std::string in_quotes(std::string_view text, std::size_t longest) {
   std::size_t end = 0;
   std::size_t characters = 0;
   for (; end < text.size(); ++end) {

@@ -37,11 +37,11 @@ Wide parse_wide(std::string_view text, std::string_view what) {
   Wide value = 0;
   for (const char c : text) {
     if (c < '0' || c > '9')
-      throw Error(ErrorCode::bad_input, "expected a whole number, found " + quoted(text), std::string(what));
+      throw Error(ErrorCode::bad_input, "expected a whole number, found " + in_quotes(text), std::string(what));
     Wide next = 0;
     if (__builtin_mul_overflow(value, static_cast<Wide>(10), &next) ||
         __builtin_add_overflow(next, static_cast<Wide>(c - '0'), &value)) {
-      throw Error(ErrorCode::bad_input, quoted(text) + " does not fit 128 bits", std::string(what));
+      throw Error(ErrorCode::bad_input, in_quotes(text) + " does not fit 128 bits", std::string(what));
     }
   }
   return value;
@@ -54,7 +54,7 @@ std::uint64_t parse_size(std::string_view text, std::string_view what) {
   const bool short_enough = text.size() - first <= most_digits;
   const Wide value = only_digits && short_enough ? parse_wide(text, what) : 0;
   if (value == 0 || value > max_size) {
-    throw Error(ErrorCode::bad_input, "expected a whole number from 1 to " + to_string(max_size) + ", found " + quoted(text),
+    throw Error(ErrorCode::bad_input, "expected a whole number from 1 to " + to_string(max_size) + ", found " + in_quotes(text),
                 std::string(what));
   }
   return static_cast<std::uint64_t>(value);

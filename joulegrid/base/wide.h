@@ -23,6 +23,12 @@ inline Wide checked_add(Wide a, Wide b) {
   return sum;
 }
 
+/// a - b; throws Error(overflow) where the difference is negative.
+inline Wide checked_sub(Wide a, Wide b) {
+  if (b > a) throw_overflow();
+  return a - b;
+}
+
 /// a * b; throws Error(overflow) where 128 bits do not hold it.
 inline Wide checked_mul(Wide a, Wide b) {
   const auto a_low = static_cast<std::uint64_t>(a);

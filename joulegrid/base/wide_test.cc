@@ -40,6 +40,8 @@ TEST(Wide, arithmetic_past_128_bits_is_an_error_never_a_wrapped_number) {
   EXPECT_EQ(checked_mul(largest / 3, 3), largest);
   EXPECT_THROW(checked_mul(largest / 3, 4), Error);
   EXPECT_THROW(checked_mul(static_cast<Wide>(1) << 64, static_cast<Wide>(1) << 64), Error);
+  EXPECT_EQ(checked_sub(2, 2), Wide{0});
+  EXPECT_THROW(checked_sub(1, 2), Error);
   EXPECT_THROW(GridSteps(largest) + GridSteps(1), Error);
 }
 

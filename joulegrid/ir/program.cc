@@ -82,8 +82,10 @@ void Program::send_to(ProgramSink& sink) const {
 }
 
 Program parse(std::string_view text, const std::string& name, const ReadOptions& options) {
+  constexpr std::size_t short_line = 8;  // bytes of an instruction; hardly one is shorter
   MemorySource source(text);
   Program program;
+  program.reserve(text.size() / short_line);
   read_program(source, name, program, options);
   return program;
 }

@@ -41,6 +41,9 @@ class Program final : public ProgramSink {
   void instruction(const Instruction& instruction) override;
   void output(std::uint64_t address) override;
 
+  /// Makes room for so many instructions.
+  void reserve(std::size_t instructions) { steps_.reserve(instructions); }
+
   std::size_t input_count() const { return input_count_; }
   std::size_t instruction_count() const { return steps_.size(); }
   std::size_t output_count() const { return outputs_.size(); }

@@ -74,7 +74,7 @@ std::string region_table(const PriceReport& report, const TextStyle& style) {
   shown.resize(shown.size() - others.size());
   std::sort(shown.begin(), shown.end());
 
-  Table table({{"Region", left}, {"Cells"}, {"Reads/cell"}, {"Distance", left}, {"Energy"}, {"Share"}, {"", left}});
+  Table table({{"Region", left}, {"Cells"}, {"Reads/cell"}, {"Distance", left}, {"Energy"}, {"Share"}, {"", left, true}});
   const GridSteps most = largest(regions, [](const PackedRegion& region) { return region.steps; });
   const auto row = [&](const std::string& name, Wide cells, const std::string& reads, const std::string& where,
                        GridSteps steps) {
@@ -108,7 +108,8 @@ std::string layer_table(const PriceReport& report, const TextStyle& style) {
   if (tiles != nullptr) {
     for (const CallGroup& group : epoch.call_groups()) columns.push_back({"Tile, " + to_string(group.rows) + " rows", left});
   }
-  for (const Table::Column& column : std::vector<Table::Column>{{"Energy"}, {"Share"}, {"", left}}) columns.push_back(column);
+  for (const Table::Column& column : std::vector<Table::Column>{{"Energy"}, {"Share"}, {"", left, true}})
+    columns.push_back(column);
   Table table(columns);
   const GridSteps most = largest(report.packing.layer_steps, [](GridSteps steps) { return steps; });
   for (std::size_t layer = 0; layer < epoch.layers(); ++layer) {

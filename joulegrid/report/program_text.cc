@@ -34,7 +34,7 @@ std::vector<Ring> rings_of(const std::vector<ir::DistanceReads>& histogram) {
 
 std::string ring_table(const ir::Price& price, const TextStyle& style) {
   using enum Table::Align;
-  Table table({{"Distance", left}, {"Reads"}, {"Grid steps"}, {"Share"}, {"", left}});
+  Table table({{"Distance", left}, {"Reads"}, {"Grid steps"}, {"Share"}, {"", left, true}});
   const std::vector<Ring> rings = rings_of(price.histogram);
   GridSteps most;
   for (const Ring& ring : rings) most = std::max(most, ring.steps);

@@ -57,7 +57,7 @@ std::vector<std::vector<Entry>> read_by_layer(
     const std::size_t group = group_of(epoch, rows, here + "/rows");
     const Json& layer_json = json_member(list[i], "layer", here);
     if (!layer_json.is_number_unsigned() || layer_json.get<Wide>() >= epoch.layers()) {
-      fail("expected a layer from 0 to " + std::to_string(epoch.layers() - 1) + ", found " + layer_json.dump(),
+      fail("expected a layer from 0 to " + std::to_string(epoch.layers() - 1) + ", found " + json_in_quotes(layer_json),
            here + "/layer");
     }
     const auto layer = static_cast<std::size_t>(layer_json.get<Wide>());
@@ -154,18 +154,23 @@ std::string schedule_text(const Problem& problem, const Schedule& schedule) {
 Schedule read_schedule(std::string_view text, const std::string& source, const Problem& problem) {
   const Json json = parse_json(text, source);
   const std::string root = source + "#";
-  if (const Json& version = json_member(json, "schema_version", root + "/"); version != schedule_schema_version) {
-    fail("expected schema_version 1, found " + version.dump(), root + "/schema_version");
+  if (const Json& version = json_member(json, "schema_version", root); !same_json(version, Json(schedule_schema_version))) {
+    fail("expected schema_version " + std::to_string(schedule_schema_version) + ", found " + json_in_quotes(version),
+         root + "/schema_version");
   }
-  const Json& family = json_member(json, "family", root + "/");
+  const Json& family = json_member(json, "family", root);
   if (family != "sa_cache" && family != "nest") {
-    fail("expected the family \"sa_cache\" or \"nest\", found " + family.dump(), root + "/family");
+    fail("expected the family \"sa_cache\" or \"nest\", found " + json_in_quotes(family), root + "/family");
   }
-  if (const Json& found = json_member(json, "problem", root + "/"); found != problem_json(problem)) {
-    fail("a schedule for another problem, " + found.dump() + " instead of " + problem_json(problem).dump(), root + "/problem");
+  const Json expected = problem_json(problem);
+  if (const Json& found = json_member(json, "problem", root); !same_json(found, expected)) {
+    constexpr std::size_t longest = 120;
+    fail("a schedule for another problem, " + json_in_quotes(found, longest) + " instead of " +
+             json_in_quotes(expected, longest),
+         root + "/problem");
   }
-  if (family == "sa_cache") return read_tiles(json_member(json, "tiles", root + "/"), root + "/tiles", as_epoch(problem));
-  return read_nests(json_member(json, "nest", root + "/"), root + "/nest", problem);
+  if (family == "sa_cache") return read_tiles(json_member(json, "tiles", root), root + "/tiles", as_epoch(problem));
+  return read_nests(json_member(json, "nest", root), root + "/nest", problem);
 }
 
 }  // namespace joulegrid

@@ -7,6 +7,8 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench"))
+import baseline_movement as plain  # noqa: E402
 SEED = 4711
 ROUNDS = 40
 
@@ -51,6 +53,16 @@ def main():
             assert tiles == other["tiles"], (args, name)
         assert ours["mac_count_only_sensitivity"]["reference_energy_J"] == theirs["reference_steps"] / 10**15, args
     print(ROUNDS, "subjects agree")
+    for _ in range(ROUNDS):  # past 64 bits, where the tile divides
+        tile = [rng.randint(1, 2**12) for _ in range(2)]
+        m, k, n = tile[0] * rng.randint(1, 2**13), rng.randint(1, 2**15), tile[1] * rng.randint(1, 2**13)
+        steps, reads = plain.gemm_price(m, k, n, *tile)
+        out = subprocess.run([os.environ["JOULEGRID"], "model", "gemm", *map(str, (m, k, n)), "--tile", f"{tile[0]},{tile[1]}", "--json"],
+                             check=True, capture_output=True).stdout
+        ours = json.loads(out)
+        assert (ours["steps"], ours["charged_reads"]) == (steps, reads), (m, k, n, tile)
+        assert ours["joules"] == steps / 10**15 and ours["steps_per_mac"] == steps / (m * k * n), (m, k, n, tile)
+    print(ROUNDS, "large matrix products agree")
 
 
 if __name__ == "__main__":
