@@ -39,6 +39,7 @@ struct FloorMlp : Common {
 void add_floor(CLI::App& app) {
   CLI::App* floor = app.add_subcommand("floor", "Prove what every classical schedule of a problem costs at least");
   floor->require_subcommand(1);
+  example(*floor, "joulegrid floor gemm 16 16 16");
 
   CLI::App* gemm = floor->add_subcommand("gemm", "The floor under all classical schedules of C[M×N] = A[M×K]·B[K×N]");
   const auto of_gemm = std::make_shared<FloorGemm>();

@@ -25,7 +25,7 @@ Rate rate(Wide loads, Wide size) { return {loads * one / size, loads}; }
 
 /// The rates tried at a radius: a choice that depends on the radius alone.
 std::vector<Rate> block_rates(Wide fast_cells) {
-  constexpr Wide searched = 12 * 12;  // the best block for more fast cells is past the exact table
+  constexpr Wide searched = 144;  // the best block for more fast cells is past the exact table
   constexpr Wide cubes_fit = Wide{1} << 42;
   if (fast_cells > cubes_fit) return {};
   if (fast_cells <= searched) {

@@ -43,8 +43,8 @@ Table least_over_slices(std::uint64_t products, std::uint64_t largest, const Sli
 }
 
 const Table& exact_projections() {
-  // 16³ products touch 3·16² elements at least as a cube; no slice of fewer products need be larger than that.
-  static const Table table = least_over_slices(exact_products, 3 * 16 * 16, least_rows_and_columns);
+  // As a cube 16³ products touch 3·16² = 768 elements, and fewer touch no more: a larger slice alone would cost more.
+  static const Table table = least_over_slices(exact_products, 768, least_rows_and_columns);
   return table;
 }
 

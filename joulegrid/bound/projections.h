@@ -7,8 +7,9 @@
 
 namespace joulegrid {
 
-/// Products up to which the least projections are known exactly; a cube, so that nothing falls where the exact values end.
-inline constexpr std::uint64_t exact_products = 16 * 16 * 16;
+/// Products up to which the least projections are known exactly: 16³, a cube, so that nothing falls where the exact values
+/// end.
+inline constexpr std::uint64_t exact_products = 4096;
 
 /// G(P): how many elements of A, B and C together P products of a matrix product touch at least; nondecreasing.
 ///

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <sstream>
 
@@ -49,8 +50,8 @@ Wide reads_beyond(const Packing& packing, Wide cells) {
   return reads;
 }
 
-void expect_below(const Problem& problem, const EpochTiles& tiles, const std::string& what) {
-  const Packing packing = price_report(problem, tiles, {}).packing;
+void expect_below(const Problem& problem, const Schedule& schedule, const std::string& what) {
+  const Packing packing = price_report(problem, schedule, {}).packing;
   const Floor floor = floor_of(problem);
   EXPECT_LE(floor.steps, packing.steps) << what;
   for (const FloorLevel& level : floor.levels) {
@@ -71,7 +72,7 @@ TEST(FloorReport, floor_is_never_above_any_sa_cache_schedule_level_by_level) {
   const auto size = [&](std::uint64_t most) { return random() % (std::uint64_t{1} << (random() % most + 1)) + 1; };
   for (int round = 0; round < 150; ++round) {
     const Gemm gemm{size(8), size(8), size(8)};
-    expect_below(gemm, {{{random() % gemm.m + 1, random() % gemm.n + 1}}}, "GEMM, round " + std::to_string(round));
+    expect_below(gemm, EpochTiles{{{random() % gemm.m + 1, random() % gemm.n + 1}}}, "GEMM, round " + std::to_string(round));
 
     std::vector<std::uint64_t> widths;
     for (std::uint64_t w = random() % 4 + 2; w > 0; --w) widths.push_back(size(6));
@@ -84,6 +85,47 @@ TEST(FloorReport, floor_is_never_above_any_sa_cache_schedule_level_by_level) {
         of_group.push_back({random() % group.rows + 1, random() % widths[layer + 1] + 1});
     }
     expect_below(epoch, tiles, "epoch, round " + std::to_string(round));
+  }
+}
+
+/// Random factors that cover each dimension, in random order, with random marks.
+Nest random_nest(std::mt19937_64& random, const Gemm& gemm) {
+  Nest nest;
+  for (const Dimension dimension : all_dimensions) {
+    for (std::uint64_t left = size_of(gemm, dimension); left > 1; left = ceil_div(left, nest.loops.back().trips))
+      nest.loops.push_back({dimension, random() % 3 + 2});
+  }
+  if (nest.loops.empty()) nest.loops.push_back({Dimension::k, 1});
+  std::shuffle(nest.loops.begin(), nest.loops.end(), random);
+  for (std::size_t depth = 1; depth <= nest.loops.size(); ++depth) {
+    for (const Operand operand : all_operands) {
+      if (random() % 3 == 0) nest.marks.push_back({depth, operand});
+    }
+  }
+  nest.through = random() % 2 == 0;
+  nest.reflected = random() % 2 == 0;
+  return nest;
+}
+
+TEST(FloorReport, floor_is_never_above_any_nest_level_by_level) {
+  const std::uint64_t seed = 38;
+  RecordProperty("seed", std::to_string(seed));
+  std::mt19937_64 random(seed);
+  for (int round = 0; round < 100; ++round) {
+    const Gemm gemm{random() % 20 + 1, random() % 20 + 1, random() % 20 + 1};
+    expect_below(gemm, EpochNests{{random_nest(random, gemm)}}, "GEMM, round " + std::to_string(round));
+
+    std::vector<std::uint64_t> widths;
+    for (std::uint64_t w = random() % 4 + 2; w > 0; --w) widths.push_back(random() % 9 + 1);
+    const std::uint64_t examples = random() % 20 + 1;
+    const Epoch epoch(widths, examples, random() % examples + 1);
+    EpochNests nests;
+    for (const CallGroup& group : epoch.call_groups()) {
+      std::vector<Nest>& of_group = nests.emplace_back();
+      for (std::size_t layer = 0; layer < epoch.layers(); ++layer)
+        of_group.push_back(random_nest(random, epoch.gemm(group.rows, layer)));
+    }
+    expect_below(epoch, nests, "epoch, round " + std::to_string(round));
   }
 }
 
