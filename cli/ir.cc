@@ -1,3 +1,5 @@
+#include <poll.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
@@ -30,11 +32,20 @@ class InputFile final : public ByteSource {
   const std::string& name() const { return name_; }
 
   std::size_t read(char* into, std::size_t most) override {
-    if (stop_ != nullptr && stop_->interrupted()) throw Interrupted{};
+    if (stop_ != nullptr) wait_for_input();
     return file_ ? file_->read(into, most) : standard_input_.read(into, most);
   }
 
  private:
+  /// Until there is something to read, or the end; an interrupt ends the waiting.
+  void wait_for_input() const {
+    constexpr int milliseconds = 100;
+    pollfd input{(file_ ? *file_ : standard_input_).descriptor(), POLLIN, 0};
+    do {
+      if (stop_->interrupted()) throw Interrupted{};
+    } while (::poll(&input, 1, milliseconds) <= 0);
+  }
+
   std::string name_;
   const Stop* stop_;
   std::optional<FileSource> file_;
@@ -120,7 +131,7 @@ struct IrRun {
     ir::read_program(source, source.name(), program,
                      {.instructions = arguments.instruction_set(), .byte_literals = sizeof(Value) == 1, .lines = &lines});
     const ir::ValueFormat value_format = *ir::find_value_format(format);
-    InputFile values(inputs);  // an interrupt ends the run between two batches
+    InputFile values(inputs, &stop);
     ir::InstanceReader<Value> reader(values, values.name(), value_format, program.input_count());
     // The document is JSON, which needs everything at once, or the values as they come.
     OutputFile file(output);
@@ -137,7 +148,9 @@ struct IrRun {
       } else {
         writer.write(result);
       }
+      all.failed += result.failures.size();
       for (const ir::Failure& failure : result.failures) {
+        if (!json && all.failures.size() == most_lines) break;  // the rest is counted only
         all.failures.push_back({all.instances + failure.instance, lines.line_of(failure.instruction),
                                 ir::print(program.instruction_at(failure.instruction)), failure.fault});
       }
@@ -153,12 +166,14 @@ struct IrRun {
 
   /// The instances that ended early, a line each as long as there are not too many, and how many there are.
   static void report(const ProgramRun& run, const std::string& name) {
-    if (run.failures.empty()) return;
+    if (run.failed == 0) return;
     for (std::size_t i = 0; i < std::min(run.failures.size(), most_lines); ++i) {
       std::fprintf(stderr, "joulegrid: %s\n", failure_text(run.failures[i], name).c_str());
     }
-    throw Error(ErrorCode::bad_input, std::to_string(run.failures.size()) + " of " + std::to_string(run.instances) +
-                                          " instances ended early; the outputs of the others are right");
+    throw Error(ErrorCode::bad_input,
+                std::to_string(run.failed) + " of " + std::to_string(run.instances) +
+                    " instances ended early; the outputs of the others are right",
+                name);
   }
 };
 

@@ -67,6 +67,30 @@ class IrTest(unittest.TestCase):
         self.assertRegex(ran.stderr, r"\Ajoulegrid: [^\n]+\n\Z", args)
         self.assertEqual(before, sorted(p.name for p in self.path.rglob("*")), args)
 
+    def test_an_interrupt_ends_the_waiting_for_input(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder) / "sum.ir"
+            program.write_text(SUM)
+            for args in (["price", "-"], ["run", str(program), "--inputs", "-"]):
+                process = subprocess.Popen([PROGRAM, "ir", *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                time.sleep(0.5)
+                self.assertIsNone(process.poll())
+                process.send_signal(signal.SIGINT)
+                self.assertEqual(process.wait(timeout=20), 4, args)
+                for pipe in (process.stdin, process.stdout, process.stderr):
+                    pipe.close()
+
+    def test_failures_take_no_memory_beyond_the_first(self):
+        program = "1\ndiv 2,1,1\n2\n"
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "div.ir"
+            path.write_text(program)
+            ran = run("run", path, "--inputs", "-", "--format", "i8", "--cells", "i8", input=bytes(3000000), text=False)
+        self.assertEqual(ran.returncode, 2)
+        self.assertEqual(len(ran.stderr.splitlines()), 21)
+        self.assertIn(b"3000000 of 3000000 instances ended early", ran.stderr)
+        self.assertEqual(ran.stdout, bytes(3000000))
+
     def test_prices_are_what_a_second_opinion_says(self):
         generator = random.Random(7)
         for _ in range(20):
@@ -126,7 +150,7 @@ class IrTest(unittest.TestCase):
         self.assertEqual(ran.stderr.splitlines(), [
             f"joulegrid: {program}:3: div 4,1,2: a zero divisor in instance 1",
             f"joulegrid: {program}:2: mul 3,1,1: a result that does not fit 64 bits in instance 3",
-            "joulegrid: 2 of 4 instances ended early; the outputs of the others are right"])
+            f"joulegrid: {program}: 2 of 4 instances ended early; the outputs of the others are right"])
         ran = run("run", program, "--inputs", inputs, "--json")
         document = json.loads(ran.stdout)
         self.assertEqual(ran.returncode, 2)

@@ -35,6 +35,9 @@ class FileSource final : public ByteSource {
   FileSource& operator=(const FileSource&) = delete;
   std::size_t read(char* into, std::size_t most) override;
 
+  /// For poll(2).
+  int descriptor() const { return fd_; }
+
   /// What comes in on standard input.
   static FileSource standard_input() { return {"standard input", 0}; }
 

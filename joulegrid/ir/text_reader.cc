@@ -157,10 +157,7 @@ class Reader {
       case Op::set:
         require_comma(instruction.op, 1);
         instruction.literal = text_.integer("a literal");
-        if (options_.byte_literals && !is_byte_literal(instruction.literal)) {
-          text_.fail("the literal " + std::to_string(instruction.literal) +
-                     " does not lie within -128..255, as byte cells take");
-        }
+        if (options_.byte_literals && !is_byte_literal(instruction.literal)) fail_literal(instruction.literal);
         break;
       case Op::cmp:
         for (unsigned i = 0; i < 2; ++i) {

@@ -23,8 +23,9 @@ std::string failure_text(const ProgramFailure& failure, const std::string& progr
 /// What running a program came to.
 struct ProgramRun {
   std::uint64_t instances = 0;
-  std::vector<std::int64_t> outputs;  ///< instance after instance
-  std::vector<ProgramFailure> failures;
+  std::vector<std::int64_t> outputs;     ///< instance after instance
+  std::vector<ProgramFailure> failures;  ///< all of them, or the first ones
+  std::uint64_t failed = 0;              ///< instances that ended early
 };
 
 /// The JSON document of `ir price`, docs/formats.md.
