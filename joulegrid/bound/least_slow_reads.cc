@@ -179,7 +179,7 @@ SumsOfProducts layer_chain(unsigned rows, const std::vector<unsigned>& widths) {
     first_weight.push_back(problem.inputs);
     problem.inputs += widths[layer] * widths[layer + 1];
   }
-  std::vector<std::uint32_t> present(rows * widths[0]);  // the values of the level below
+  std::vector<std::uint32_t> present(std::size_t{rows} * widths[0]);  // the values of the level below
   for (std::uint32_t v = 0; v < present.size(); ++v) present[v] = v;
   for (std::size_t layer = 0; layer + 1 < widths.size(); ++layer) {
     const std::size_t first = problem.elements.size();
