@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <memory>
 #include <optional>
 
@@ -52,9 +53,11 @@ struct ModelGemm : Common {
     if (const std::optional<Schedule> given = options.schedule_of(gemm)) return {*given};
     SaCacheSearchOptions search;
     search.stop = &stop_on_signals();
+    const auto begin = std::chrono::steady_clock::now();
     const GemmTile found = search_gemm_tile(gemm, search);
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
     Choice choice{EpochTiles{{found.tile}}};
-    if (!found.complete) choice.interrupted = SearchFacts{Candidates::divisors, found.evaluations, 0, false};
+    if (!found.complete) choice.interrupted = SearchFacts{Candidates::divisors, found.evaluations, time.count(), false};
     return choice;
   }
 };
@@ -74,10 +77,12 @@ struct ModelMlp : Common {
     if (!schedule.empty()) return {read_schedule(read_file(schedule), schedule, epoch)};
     SaCacheSearchOptions search;
     search.stop = &stop_on_signals();
+    const auto begin = std::chrono::steady_clock::now();
     const EpochTilesFound found = search_epoch_tiles(epoch, search);
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
     Choice choice{found.tiles};
     if (!found.complete) {
-      choice.interrupted = SearchFacts{Candidates::divisors, found.evaluations, 0, false, found.start, found.sweeps};
+      choice.interrupted = SearchFacts{Candidates::divisors, found.evaluations, time.count(), false, found.start, found.sweeps};
     }
     return choice;
   }

@@ -323,6 +323,7 @@ class CliTest(unittest.TestCase):
         status, out = self.interrupted(*args, after=0.5)
         self.assertEqual(status, 4)
         self.assertIs(json.loads(out)["complete"], False)
+        self.assertGreater(json.loads(out)["seconds"], 0.1)
 
     def test_an_interrupted_report_holds_only_what_was_finished(self):
         args = ["report", "movement", "--dims", ",".join(["5040"] * 60), "--examples", "10003", "--batches", "full,64,1", "--json"]
