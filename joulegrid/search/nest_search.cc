@@ -1,0 +1,321 @@
+#include "joulegrid/search/nest_search.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <limits>
+#include <mutex>
+#include <utility>
+
+#include "joulegrid/base/error.h"
+#include "joulegrid/grid/packing.h"
+#include "joulegrid/search/cheapest_tile.h"
+#include "joulegrid/search/in_order.h"
+#include "joulegrid/search/nest_annealing.h"
+
+namespace joulegrid {
+
+namespace {
+
+/// The length of the first round's chains; each round doubles it.
+constexpr std::uint64_t first_length_of_gemm = 4096;
+constexpr std::uint64_t first_length_of_epoch = 256;
+
+/// So often a round goes through the nests of the last epoch that is left.
+constexpr int passes_of_last = 3;
+
+/// How a chain begins: with a nest of random order, or with the best one; and its temperature, relative to the price.
+struct ChainKind {
+  enum class From { small_factors, halves, best } from;
+  double hottest;
+};
+using From = ChainKind::From;
+
+/// Chains of each round: for a nest alone, one in its place among others, all nests of an epoch.
+constexpr std::array<ChainKind, 8> gemm_chains{{{From::small_factors, 0.02},
+                                                {From::halves, 0.02},
+                                                {From::small_factors, 0.02},
+                                                {From::halves, 0.02},
+                                                {From::best, 0.01},
+                                                {From::best, 0.005},
+                                                {From::small_factors, 0.02},
+                                                {From::halves, 0.02}}};
+constexpr std::array<ChainKind, 2> alone_chains{{{From::small_factors, 0.02}, {From::halves, 0.02}}};
+constexpr std::array<ChainKind, 4> nest_chains{
+    {{From::best, 0.01}, {From::small_factors, 0.02}, {From::best, 0.005}, {From::halves, 0.02}}};
+constexpr std::array<ChainKind, 2> epoch_chains{{{From::best, 0.004}, {From::best, 0.001}}};
+
+/// An epoch that is compared with others: the best nests so far, and their price with even reads.
+struct Contender {
+  Epoch epoch;
+  std::vector<Annealed> alone;                              ///< by nest: as if it were the only one
+  Annealed together;                                        ///< all nests; no drafts until a round has come this far
+  double lowest = std::numeric_limits<double>::infinity();  ///< of all rounds
+
+  explicit Contender(const Epoch& of) : epoch(of), alone(nests()) {}
+
+  std::size_t nests() const { return epoch.call_groups().size() * epoch.layers(); }
+  const CallGroup& group(std::size_t nest) const { return epoch.call_groups()[nest / epoch.layers()]; }
+  Gemm gemm(std::size_t nest) const { return epoch.gemm(group(nest).rows, nest % epoch.layers()); }
+
+  /// What the nest's products are of all.
+  double share(std::size_t nest) const {
+    return static_cast<double>(gemm(nest).macs()) * static_cast<double>(group(nest).calls) / static_cast<double>(epoch.macs());
+  }
+
+  bool priced() const { return !together.drafts.empty(); }
+};
+
+bool cheaper(const Annealed& a, const Annealed& b) { return b.drafts.empty() || a.steps < b.steps; }
+
+EpochNests nests_of(const Epoch& epoch, const std::vector<NestDraft>& drafts) {
+  EpochNests nests(epoch.call_groups().size());
+  for (std::size_t i = 0; i < drafts.size(); ++i) nests[i / epoch.layers()].push_back(drafts[i].nest());
+  return nests;
+}
+
+/// The exact price; `unpriceable` where there is none within 128 bits and the limits of docs/loop-nests.md.
+Wide exact_steps(const Epoch& epoch, const EpochNests& nests) {
+  try {
+    return pack(nest_overlays(epoch, nests)).steps.count();
+  } catch (const Error&) {
+    return unpriceable;
+  }
+}
+
+class NestSearch {
+ public:
+  NestSearch(const std::vector<Epoch>& epochs, const NestSearchOptions& options)
+      : options_(options), best_{epochs.front(), {}, GridSteps(unpriceable)} {
+    for (const Epoch& epoch : epochs) {
+      racing_.push_back(contenders_.size());
+      contenders_.emplace_back(epoch);
+    }
+    // Should the search be stopped before it has found anything.
+    std::vector<NestDraft> plain;
+    for (std::size_t nest = 0; nest < contenders_.front().nests(); ++nest) {
+      plain.push_back(NestDraft::of_small_factors(contenders_.front().gemm(nest)));
+    }
+    consider(epochs.front(), plain);
+  }
+
+  NestsFound run() {
+    const bool one_gemm = contenders_.size() == 1 && contenders_.front().nests() == 1;
+    for (length_ = one_gemm ? first_length_of_gemm : first_length_of_epoch; !ended(); length_ *= 2) {
+      ++best_.rounds;
+      if (one_gemm) {
+        anneal_alone(gemm_chains);
+      } else {
+        anneal_afresh();
+      }
+      drop_dear_ones();
+    }
+    if (best_.steps.count() == unpriceable) throw_overflow();
+    return best_;
+  }
+
+ private:
+  struct Chain {
+    std::size_t contender;
+    std::size_t nest;
+    ChainKind kind;
+    std::uint64_t length;
+    std::uint64_t sequence = 0;  ///< of its random numbers, which are its own in the whole search
+  };
+
+  bool ended() const {
+    return (options_.stop != nullptr && options_.stop->requested()) ||
+           (options_.evaluations && best_.evaluations >= *options_.evaluations);
+  }
+
+  /// Runs chains, cut to the evaluations that are left for them, and hands the results of those that came to their end to
+  /// `take`, in order. Says whether all did and evaluations are left.
+  template <typename Anneal, typename Take>
+  bool run_chains(std::vector<Chain> chains, const Anneal& anneal, const Take& take) {
+    std::uint64_t planned = best_.evaluations;
+    for (Chain& chain : chains) {
+      chain.sequence = sequences_++;
+      if (options_.evaluations) chain.length = std::min(chain.length, *options_.evaluations - planned);
+      planned += chain.length;
+    }
+    std::erase_if(chains, [](const Chain& chain) { return chain.length == 0; });
+    std::vector<Annealed> results(chains.size());
+    std::atomic<std::uint64_t> evaluations{best_.evaluations};
+    const std::size_t done = run_in_order(chains.size(), options_.threads, options_.stop, [&](std::size_t i) {
+      Random random(options_.seed, chains[i].sequence);
+      results[i] = anneal(chains[i], random);
+      report(evaluations += chains[i].length);
+      return results[i].complete;
+    });
+    for (std::size_t i = 0; i < done; ++i) {
+      best_.evaluations += chains[i].length;
+      take(chains[i], results[i]);
+    }
+    return done == chains.size() && !ended();
+  }
+
+  AnnealingPlan plan_of(const Chain& chain, double share = 1) const {
+    return {chain.length, chain.kind.hottest * share, options_.stop};
+  }
+
+  static NestDraft random_nest(const Gemm& gemm, From from, Random& random) {
+    NestDraft draft = from == From::halves ? NestDraft::of_halves(gemm) : NestDraft::of_small_factors(gemm);
+    shuffle(draft, random);
+    return draft;
+  }
+
+  /// Each nest of each contender as if it were the only one.
+  template <typename Kinds>
+  bool anneal_alone(const Kinds& kinds) {
+    std::vector<Chain> chains;
+    for (const std::size_t contender : racing_) {
+      for (std::size_t nest = 0; nest < contenders_[contender].nests(); ++nest) {
+        for (const ChainKind& kind : kinds) chains.push_back({contender, nest, kind, length_});
+      }
+    }
+    const auto anneal = [&](const Chain& chain, Random& random) {
+      const Contender& contender = contenders_[chain.contender];
+      const Annealed& best = contender.alone[chain.nest];
+      const bool from_best = chain.kind.from == From::best && !best.drafts.empty();
+      const NestDraft start =
+          from_best ? best.drafts.front() : random_nest(contender.gemm(chain.nest), chain.kind.from, random);
+      return anneal_gemm(start, plan_of(chain), random);
+    };
+    const auto take = [&](const Chain& chain, const Annealed& found) {
+      Contender& contender = contenders_[chain.contender];
+      if (cheaper(found, contender.alone[chain.nest])) contender.alone[chain.nest] = found;
+      if (contender.nests() > 1) return;
+      contender.together = contender.alone.front();
+      consider(contender.epoch, found.drafts);
+    };
+    return run_chains(std::move(chains), anneal, take);
+  }
+
+  /// The epochs from nothing.
+  void anneal_afresh() {
+    for (const std::size_t i : racing_) {
+      contenders_[i].alone.assign(contenders_[i].nests(), {});
+      contenders_[i].together = {};
+    }
+    if (!anneal_alone(alone_chains)) return;
+    bool more = anneal_together();
+    const int passes = racing_.size() > 1 ? 1 : passes_of_last;
+    for (int pass = 0; more && pass < passes; ++pass) {
+      more = anneal_each() && anneal_together();
+      if (pass + 1 == passes || !more) price_exactly();
+    }
+  }
+
+  /// The nests of each contender one after the other, the others as they are.
+  bool anneal_each() {
+    std::size_t most = 0;
+    for (const std::size_t i : racing_) most = std::max(most, contenders_[i].nests());
+    for (std::size_t nest = 0; nest < most; ++nest) {
+      std::vector<Chain> chains;
+      for (const std::size_t i : racing_) {
+        const Contender& contender = contenders_[i];
+        if (nest >= contender.nests() || !contender.priced()) continue;
+        // Nests that matter little get shorter chains.
+        const double weight = std::clamp(contender.share(nest) * static_cast<double>(contender.nests()), 0.125, 1.0);
+        const auto length = static_cast<std::uint64_t>(weight * static_cast<double>(length_));
+        for (const ChainKind& kind : nest_chains) chains.push_back({i, nest, kind, length});
+      }
+      const auto anneal = [&](const Chain& chain, Random& random) {
+        const Contender& contender = contenders_[chain.contender];
+        const std::vector<NestDraft>& drafts = contender.together.drafts;
+        const NestDraft start =
+            chain.kind.from == From::best ? drafts[nest] : random_nest(contender.gemm(nest), chain.kind.from, random);
+        return anneal_nest(contender.epoch, drafts, nest, start, plan_of(chain, contender.share(nest)), random);
+      };
+      if (!run_chains(std::move(chains), anneal, [&](const Chain& chain, const Annealed& found) { improve(chain, found); })) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// All nests of each contender.
+  bool anneal_together() {
+    std::vector<Chain> chains;
+    for (const std::size_t i : racing_) {
+      const Contender& contender = contenders_[i];
+      if (contender.nests() == 1) {
+        if (!contender.priced()) contenders_[i].together = contender.alone.front();
+        contenders_[i].lowest = std::min(contenders_[i].lowest, contender.together.steps);
+        continue;
+      }
+      for (const ChainKind& kind : epoch_chains) chains.push_back({i, 0, kind, length_ * contender.nests() / 2});
+    }
+    const auto anneal = [&](const Chain& chain, Random& random) {
+      const Contender& contender = contenders_[chain.contender];
+      std::vector<NestDraft> start = contender.together.drafts;
+      if (start.empty()) {
+        for (const Annealed& nest : contender.alone) start.push_back(nest.drafts.front());
+      }
+      return anneal_epoch(contender.epoch, start, plan_of(chain), random);
+    };
+    return run_chains(std::move(chains), anneal, [&](const Chain& chain, const Annealed& found) { improve(chain, found); });
+  }
+
+  void improve(const Chain& chain, const Annealed& found) {
+    Contender& contender = contenders_[chain.contender];
+    if (cheaper(found, contender.together)) contender.together = found;
+    contender.lowest = std::min(contender.lowest, contender.together.steps);
+  }
+
+  /// The exact price of the contenders whose price with even reads is close to the lowest.
+  void price_exactly() {
+    constexpr double close = 1.01;
+    double lowest = 0;
+    for (const std::size_t i : racing_) {
+      const Annealed& together = contenders_[i].together;
+      if (contenders_[i].priced() && (lowest == 0 || together.steps < lowest)) lowest = together.steps;
+    }
+    for (const std::size_t i : racing_) {
+      const Contender& contender = contenders_[i];
+      if (!contender.priced() || contender.together.steps > close * lowest) continue;
+      consider(contender.epoch, contender.together.drafts);
+    }
+  }
+
+  void consider(const Epoch& epoch, const std::vector<NestDraft>& drafts) {
+    const EpochNests nests = nests_of(epoch, drafts);
+    const GridSteps steps(exact_steps(epoch, nests));
+    if (!best_.nests.empty() && steps >= best_.steps) return;
+    best_.epoch = epoch;
+    best_.nests = nests;
+    best_.steps = steps;
+  }
+
+  /// Of many contenders a third goes on.
+  void drop_dear_ones() {
+    std::stable_sort(racing_.begin(), racing_.end(),
+                     [this](std::size_t a, std::size_t b) { return contenders_[a].lowest < contenders_[b].lowest; });
+    racing_.resize((racing_.size() + 2) / 3);
+    std::sort(racing_.begin(), racing_.end());
+  }
+
+  void report(std::uint64_t evaluations) {
+    if (!options_.progress) return;
+    const std::lock_guard lock(progress_mutex_);
+    options_.progress({best_.rounds, evaluations, best_.epoch.batch(), racing_.size(), best_.steps});
+  }
+
+  const NestSearchOptions& options_;
+  std::vector<Contender> contenders_;
+  std::vector<std::size_t> racing_;
+  std::uint64_t length_ = 0;     // of this round's chains
+  std::uint64_t sequences_ = 0;  // of random numbers given out
+  NestsFound best_;
+  std::mutex progress_mutex_;
+};
+
+}  // namespace
+
+NestsFound search_nests(const std::vector<Epoch>& epochs, const NestSearchOptions& options) {
+  check(!epochs.empty(), "at least one epoch to search");
+  check(options.evaluations || options.stop != nullptr, "something that ends the search");
+  return NestSearch(epochs, options).run();
+}
+
+}  // namespace joulegrid
