@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <list>
+#include <thread>
 
 #include "cli/console.h"
 #include "joulegrid/base/error.h"
@@ -147,9 +148,21 @@ Epoch EpochArguments::epoch() const {
 }
 
 void CandidatesOption::add_to(CLI::App& command) {
-  command.add_option("--candidates", name, "tile sizes to try: divisors of the dimension, or all")
+  command.add_option("--candidates", name, "tile sizes to try: divisors of the dimension (the default), or all")
       ->check(CLI::IsMember({"divisors", "all"}))
       ->type_name("divisors|all");
+}
+
+void ThreadsOption::add_to(CLI::App& command, const std::string& what) {
+  command.add_option("--threads", count, "threads to " + what + " on (all cores)")->type_name("T");
+}
+
+unsigned ThreadsOption::threads() const {
+  constexpr std::uint64_t most_threads = 1024;
+  if (count.empty()) return std::max(1U, std::thread::hardware_concurrency());
+  const std::uint64_t threads = parse_size(count, "--threads");
+  if (threads > most_threads) fail("at most 1024 threads are possible", "--threads");
+  return static_cast<unsigned>(threads);
 }
 
 void example(CLI::App& command, const std::string& text) { command.footer("Example:\n  " + text); }

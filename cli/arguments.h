@@ -91,10 +91,20 @@ struct EpochArguments {
 
 /// --candidates divisors|all.
 struct CandidatesOption {
-  std::string name = "divisors";
+  std::string name;
 
   void add_to(CLI::App& command);
   Candidates candidates() const { return name == "all" ? Candidates::all : Candidates::divisors; }
+};
+
+/// --threads.
+struct ThreadsOption {
+  std::string count;
+
+  /// `what` is done on them.
+  void add_to(CLI::App& command, const std::string& what);
+  /// All cores unless the option says otherwise.
+  unsigned threads() const;
 };
 
 /// The help text's example.

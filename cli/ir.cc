@@ -98,7 +98,8 @@ struct IrPrice {
 
 struct IrRun {
   ProgramArguments arguments;
-  std::string inputs, cells = "int", format = "text", threads, output;
+  ThreadsOption threads;
+  std::string inputs, cells = "int", format = "text", output;
   bool json = false;
 
   void run() const {
@@ -110,20 +111,12 @@ struct IrRun {
   }
 
  private:
-  static constexpr std::uint64_t most_threads = 1024;
   static constexpr std::size_t values_at_once = 1 << 22;  // of inputs or outputs in memory
   static constexpr std::size_t most_lines = 20;           // about failures
 
-  unsigned thread_count() const {
-    if (threads.empty()) return std::max(1U, std::thread::hardware_concurrency());
-    const std::uint64_t count = parse_size(threads, "--threads");
-    if (count > most_threads) throw Error(ErrorCode::bad_input, "at most 1024 threads are possible", "--threads");
-    return static_cast<unsigned>(count);
-  }
-
   template <typename Value>
   void run_cells() const {
-    const unsigned thread_total = thread_count();
+    const unsigned thread_total = threads.threads();
     const Stop& stop = stop_on_signals();
     InputFile source(arguments.file, &stop);
     ir::SourceLines lines;
@@ -224,7 +217,7 @@ void add_run(CLI::App& ir) {
                   "of inputs and outputs: text, one instance a line; or raw little-endian integers (text)")
       ->check(CLI::IsMember({"text", "i8", "i64"}))
       ->type_name("text|i8|i64");
-  run->add_option("--threads", command->threads, "threads to run instances on (all cores)")->type_name("T");
+  command->threads.add_to(*run, "run instances");
   run->add_flag("--json", command->json, "the document is JSON: outputs, failures and price");
   run->add_option("--output", command->output, "write the document to this file, and the price to standard output")
       ->type_name("FILE");

@@ -1,56 +1,119 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <limits>
 #include <memory>
+#include <optional>
 
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/console.h"
 #include "joulegrid/base/error.h"
 #include "joulegrid/base/file.h"
+#include "joulegrid/bound/floor.h"
 #include "joulegrid/report/price_report.h"
 #include "joulegrid/schedule/schedule_file.h"
 #include "joulegrid/search/batch_search.h"
+#include "joulegrid/search/nest_search.h"
 
 namespace joulegrid::cli {
 
 namespace {
 
+/// Decimal digits of at most 64 bits.
+std::uint64_t parse_count(const std::string& text, const std::string& option) {
+  const Wide value = parse_wide(text, option);
+  if (value > std::numeric_limits<std::uint64_t>::max()) throw Error(ErrorCode::bad_input, "at most 2^64 - 1 is possible", option);
+  return static_cast<std::uint64_t>(value);
+}
+
 struct Common {
   OutputOptions output;
   ScaleOption scale;
   CandidatesOption candidates;
-  std::string family, budget, save;
+  ThreadsOption threads;
+  std::string family = "nest", budget, evaluations, seed, save;
 
   void add_to(CLI::App& command) {
-    command.add_option("--family", family, "schedule family to search")
-        ->required()
-        ->check(CLI::IsMember({"sa_cache"}))
-        ->type_name("sa_cache");
-    candidates.add_to(command);
-    command.add_option("--budget", budget, "stop after this long with the best so far: 30s, 500ms, 2min (no limit)")
+    command.add_option("--family", family, "schedule family to search: loop nests (the default) or flat tiles")
+        ->check(CLI::IsMember({"nest", "sa_cache"}))
+        ->type_name("nest|sa_cache");
+    command.add_option("--budget", budget, "end after this long: 30s, 500ms, 2min (nest: 10s; sa_cache: when done)")
         ->type_name("TIME");
+    command.add_option("--evaluations", evaluations, "nest: end after so many prices of changed nests")->type_name("N");
+    command.add_option("--seed", seed, "nest: of the random choices (1)")->type_name("S");
+    threads.add_to(command, "search nests");
+    candidates.add_to(command);
     command.add_option("--save", save, "write the schedule to this file, for `model --schedule`")->type_name("FILE");
     scale.add_to(command);
     output.add_to(command);
   }
 
+  bool nests() const { return family == "nest"; }
+
   /// What ends the search: a signal, or the end of the budget, which begins here.
   const Stop& stop() const {
-    if (budget.empty()) return stop_on_signals();
-    const auto length = parse_duration(budget, "--budget");
     Stop& stop = stop_on_signals();
-    stop.set_deadline(Stop::Clock::now() + length);
+    if (!budget.empty()) {
+      stop.set_deadline(Stop::Clock::now() + parse_duration(budget, "--budget"));
+    } else if (nests() && evaluations.empty()) {
+      stop.set_deadline(Stop::Clock::now() + std::chrono::seconds(10));
+    }
     return stop;
   }
 
   /// Everything that can be refused before the work.
   void check() const {
+    const auto only_for = [&](const std::string& value, const char* option, const char* of) {
+      if (!value.empty() && family != of) {
+        throw Error(ErrorCode::bad_input, "is an option of --family " + std::string(of), option);
+      }
+    };
+    only_for(candidates.name, "--candidates", "sa_cache");
+    only_for(evaluations, "--evaluations", "nest");
+    only_for(seed, "--seed", "nest");
+    only_for(threads.count, "--threads", "nest");
     (void)scale.scale();
+    (void)nest_options();
+    if (!budget.empty()) (void)parse_duration(budget, "--budget");
     output.check();
     if (!save.empty()) require_writable(save);
     if (!save.empty() && save == output.file) {
       throw Error(ErrorCode::bad_input, "the schedule and the document need files of their own", "--save");
     }
+  }
+
+  NestSearchOptions nest_options() const {
+    NestSearchOptions options;
+    if (!seed.empty()) options.seed = parse_count(seed, "--seed");
+    if (!evaluations.empty()) options.evaluations = parse_count(evaluations, "--evaluations");
+    options.threads = threads.threads();
+    return options;
+  }
+
+  /// Searches the nests of the cheapest epoch; `gemm` is what is asked for, if no epoch is.
+  void search_nests_of(const std::vector<Epoch>& epochs, const std::optional<Gemm>& gemm = std::nullopt) const {
+    const Stop& end = stop();
+    const GridSteps floor = floor_of(gemm ? Problem(*gemm) : Problem(epochs.front())).steps;
+    ProgressLine line;
+    NestSearchOptions options = nest_options();
+    options.stop = &end;
+    options.progress = [&](const NestSearchProgress& at) {
+      std::string text = "round " + std::to_string(at.round) + ", " + si(static_cast<Wide>(at.evaluations), "") + " evaluations";
+      if (at.epochs > 1) text += ", " + std::to_string(at.epochs) + " batches";
+      text += ": best " + si(scale.scale().joules(at.best).count(), "J", 5);
+      if (epochs.size() > 1) text += " at batch " + to_string(at.batch);
+      line.show(text + ", " + si(rounded_quotient(at.best.count(), floor.count()), "") + " times the floor");
+    };
+    const auto begin = std::chrono::steady_clock::now();
+    const NestsFound found = search_nests(epochs, options);
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+    PriceReport report = price_report(gemm ? Problem(*gemm) : Problem(found.epoch), found.nests, scale.scale());
+    report.search = SearchFacts{.evaluations = found.evaluations,
+                                .seconds = time.count(),
+                                .complete = !end.interrupted(),
+                                .nests = NestSearchFacts{options.seed, found.rounds}};
+    write(report);
+    if (end.interrupted()) throw Interrupted{};
   }
 
   void write(const PriceReport& report) const {
@@ -67,6 +130,7 @@ struct SearchGemm : Common {
   void run() const {
     const Gemm gemm = arguments.gemm();
     check();
+    if (nests()) return search_nests_of({Epoch::of(gemm)}, gemm);
     const Stop& end = stop();
     const auto begin = std::chrono::steady_clock::now();
     const GemmTile found = search_gemm_tile(gemm, {candidates.candidates(), &end});
@@ -82,10 +146,18 @@ struct SearchMlp : Common {
   EpochArguments arguments;
 
   void run() const {
-    const bool choose_batch = arguments.batch == "auto";
     const std::vector<std::uint64_t> widths = parse_sizes(arguments.dims, "--dims");
     const std::uint64_t examples = parse_size(arguments.examples, "--examples");
     check();
+    const std::vector<std::uint64_t> batches =
+        arguments.batch == "auto"
+            ? batch_candidates(examples)
+            : std::vector<std::uint64_t>{parse_batch(arguments.batch, "--batch").value_or(examples)};
+    if (nests()) {
+      std::vector<Epoch> epochs;
+      for (const std::uint64_t batch : batches) epochs.emplace_back(widths, examples, batch);
+      return search_nests_of(epochs);
+    }
     const Stop& end = stop();
     ProgressLine line;
     SaCacheSearchOptions options{candidates.candidates(), &end, {}};
@@ -94,9 +166,6 @@ struct SearchMlp : Common {
       line.show("batch " + batch + ", from " + start_name(at.start) + ", sweep " + std::to_string(at.sweep) + ": best " +
                 si(scale.scale().joules(at.best).count(), "J", 5));
     };
-    const std::vector<std::uint64_t> batches =
-        choose_batch ? batch_candidates(examples)
-                     : std::vector<std::uint64_t>{parse_batch(arguments.batch, "--batch").value_or(examples)};
     const BatchFound best = search_batches(widths, examples, batches, options, progress);
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
     PriceReport report = price_report(best.epoch, best.found.tiles, scale.scale());
@@ -112,20 +181,20 @@ struct SearchMlp : Common {
 void add_search(CLI::App& app) {
   CLI::App* search = app.add_subcommand("search", "Find a cheap schedule");
   search->require_subcommand(1);
-  example(*search, "joulegrid search gemm 8192 8192 8192 --family sa_cache");
+  example(*search, "joulegrid search gemm 8192 8192 8192 --budget 30s");
 
-  CLI::App* gemm = search->add_subcommand("gemm", "Find the cheapest tile of one matrix product");
+  CLI::App* gemm = search->add_subcommand("gemm", "Find a cheap schedule of one matrix product");
   const auto of_gemm = std::make_shared<SearchGemm>();
   of_gemm->arguments.add_to(*gemm);
   of_gemm->add_to(*gemm);
-  example(*gemm, "joulegrid search gemm 8192 8192 8192 --family sa_cache --candidates all");
+  example(*gemm, "joulegrid search gemm 8192 8192 8192 --budget 30s --save best.json");
   gemm->callback([of_gemm] { of_gemm->run(); });
 
-  CLI::App* mlp = search->add_subcommand("mlp", "Find cheap tiles of an inference epoch, by three-start coordinate descent");
+  CLI::App* mlp = search->add_subcommand("mlp", "Find a cheap schedule of an inference epoch");
   const auto of_mlp = std::make_shared<SearchMlp>();
   of_mlp->arguments.add_to(*mlp, "rows per call, full, or auto: the cheapest of all divisors of E and powers of two");
   of_mlp->add_to(*mlp);
-  example(*mlp, "joulegrid search mlp --dims 784,2500,10 --examples 60000 --batch auto --family sa_cache --save best.json");
+  example(*mlp, "joulegrid search mlp --dims 784,2500,10 --examples 60000 --batch auto --budget 1min --save best.json");
   mlp->callback([of_mlp] { of_mlp->run(); });
 }
 

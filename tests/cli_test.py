@@ -70,7 +70,13 @@ class CliTest(unittest.TestCase):
         self.refused("search", "gemm", 4, 4, 4, "--family", "sa_cache", "--budget", "5", says="--budget")
         self.refused("search", "gemm", 4, 4, 4, "--family", "sa_cache", "--budget", "-5s", says="--budget|budget")
         self.refused("search", "gemm", 4, 4, 4, "--family", "magic", says="family")
-        self.refused("search", "gemm", 4, 4, 4, says="--family is required")
+        for option, value, says in (("--candidates", "all", "is an option of --family sa_cache"), ("--seed", "-1", "--seed"),
+                                    ("--seed", str(2**64), "2\\^64"), ("--evaluations", "1e6", "--evaluations"), ("--threads", "0", "--threads"),
+                                    ("--threads", "1025", "1024"), ("--budget", "soon", "--budget")):
+            self.refused("search", "gemm", 4, 4, 4, option, value, says=says)
+            self.refused("search", "mlp", *EPOCH, option, value, says=says)
+        for option in ("--seed", "--evaluations", "--threads"):
+            self.refused("search", "gemm", 4, 4, 4, "--family", "sa_cache", option, 1, says="is an option of --family nest")
 
     def test_an_empty_value_is_not_an_option_that_was_not_given(self):
         for option in ("--dims", "--examples", "--batches", "--gemm", "--date", "--joules-per-step", "--output"):

@@ -37,11 +37,13 @@ Json layers_json(const Epoch& epoch, const Packing& packing) {
 }
 
 void add_search(Json& json, const SearchFacts& facts) {
-  json["candidates"] = facts.candidates == Candidates::divisors ? "divisors" : "all";
+  if (!facts.nests) json["candidates"] = facts.candidates == Candidates::divisors ? "divisors" : "all";
   json["evaluations"] = facts.evaluations;
   json["seconds"] = facts.seconds;
-  json["seed"] = nullptr;  // nothing in this search is random
+  json["seed"] = nullptr;  // nothing in a search for tiles is random
+  if (facts.nests) json["seed"] = facts.nests->seed;
   json["complete"] = facts.complete;
+  if (facts.nests) json["rounds"] = facts.nests->rounds;
   if (facts.start) {
     json["winning_start"] = start_name(*facts.start);
     json["sweeps"] = facts.sweeps;

@@ -13,14 +13,21 @@
 
 namespace joulegrid {
 
+/// What a search for nests depended on.
+struct NestSearchFacts {
+  std::uint64_t seed = 1;
+  int rounds = 0;
+};
+
 /// How a schedule was found.
 struct SearchFacts {
-  Candidates candidates = Candidates::divisors;
+  Candidates candidates = Candidates::divisors;  ///< of tiles
   std::uint64_t evaluations = 0;
   double seconds = 0;
-  bool complete = true;
-  std::optional<Start> start{};  ///< for an epoch: where the winning descent began, and its sweeps
+  bool complete = true;          ///< false: a search for tiles that its budget ended, or any that was interrupted
+  std::optional<Start> start{};  ///< for an epoch's tiles: where the winning descent began, and its sweeps
   int sweeps = 0;
+  std::optional<NestSearchFacts> nests{};  ///< for nests
 };
 
 /// One schedule of one problem and its price: what `model` and `search` say.

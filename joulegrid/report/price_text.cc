@@ -144,7 +144,16 @@ std::string nest_lines(const PriceReport& report) {
   return text;
 }
 
+std::string nest_search_lines(const SearchFacts& facts) {
+  std::string text = fmt::format("Searched for {} in {} rounds of annealing; the same again: --seed {} --evaluations {}\n",
+                                 si(facts.seconds, "s", 3), facts.nests->rounds, to_string(facts.nests->seed),
+                                 to_string(facts.evaluations));
+  if (!facts.complete) text += "Interrupted: a better schedule may be found in more time.\n";
+  return text;
+}
+
 std::string search_lines(const SearchFacts& facts) {
+  if (facts.nests) return nest_search_lines(facts);
   const char* sizes = facts.candidates == Candidates::divisors ? "all divisor tiles" : "all tile sizes";
   std::string text = fmt::format("Searched {} in {} with {} prices and bounds.\n", sizes, si(facts.seconds, "s", 3),
                                  grouped(facts.evaluations));

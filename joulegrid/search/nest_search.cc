@@ -10,6 +10,7 @@
 #include "joulegrid/base/error.h"
 #include "joulegrid/grid/packing.h"
 #include "joulegrid/search/cheapest_tile.h"
+#include "joulegrid/search/epoch_even_steps.h"
 #include "joulegrid/search/in_order.h"
 #include "joulegrid/search/nest_annealing.h"
 
@@ -184,9 +185,7 @@ class NestSearch {
     const auto take = [&](const Chain& chain, const Annealed& found) {
       Contender& contender = contenders_[chain.contender];
       if (cheaper(found, contender.alone[chain.nest])) contender.alone[chain.nest] = found;
-      if (contender.nests() > 1) return;
-      contender.together = contender.alone.front();
-      consider(contender.epoch, found.drafts);
+      if (contender.nests() == 1) consider(contender.epoch, found.drafts);
     };
     return run_chains(std::move(chains), anneal, take);
   }
@@ -197,12 +196,26 @@ class NestSearch {
       contenders_[i].alone.assign(contenders_[i].nests(), {});
       contenders_[i].together = {};
     }
-    if (!anneal_alone(alone_chains)) return;
-    bool more = anneal_together();
+    bool more = anneal_alone(alone_chains);
+    assemble();
+    more = more && anneal_together();
     const int passes = racing_.size() > 1 ? 1 : passes_of_last;
-    for (int pass = 0; more && pass < passes; ++pass) {
-      more = anneal_each() && anneal_together();
-      if (pass + 1 == passes || !more) price_exactly();
+    for (int pass = 0; more && pass < passes; ++pass) more = anneal_each() && anneal_together();
+    price_exactly();
+  }
+
+  /// What was found for each nest alone is where all begin together.
+  void assemble() {
+    for (const std::size_t i : racing_) {
+      Contender& contender = contenders_[i];
+      std::vector<NestDraft> drafts;
+      for (const Annealed& nest : contender.alone) {
+        if (!nest.drafts.empty()) drafts.push_back(nest.drafts.front());
+      }
+      if (drafts.size() < contender.nests()) continue;  // the search has ended before
+      const double steps = EpochEvenSteps(contender.epoch, drafts).steps(drafts.front());
+      contender.together = {std::move(drafts), steps};
+      contender.lowest = std::min(contender.lowest, steps);
     }
   }
 
@@ -239,20 +252,12 @@ class NestSearch {
     std::vector<Chain> chains;
     for (const std::size_t i : racing_) {
       const Contender& contender = contenders_[i];
-      if (contender.nests() == 1) {
-        if (!contender.priced()) contenders_[i].together = contender.alone.front();
-        contenders_[i].lowest = std::min(contenders_[i].lowest, contender.together.steps);
-        continue;
-      }
+      if (contender.nests() == 1) continue;
       for (const ChainKind& kind : epoch_chains) chains.push_back({i, 0, kind, length_ * contender.nests() / 2});
     }
     const auto anneal = [&](const Chain& chain, Random& random) {
       const Contender& contender = contenders_[chain.contender];
-      std::vector<NestDraft> start = contender.together.drafts;
-      if (start.empty()) {
-        for (const Annealed& nest : contender.alone) start.push_back(nest.drafts.front());
-      }
-      return anneal_epoch(contender.epoch, start, plan_of(chain), random);
+      return anneal_epoch(contender.epoch, contender.together.drafts, plan_of(chain), random);
     };
     return run_chains(std::move(chains), anneal, [&](const Chain& chain, const Annealed& found) { improve(chain, found); });
   }
