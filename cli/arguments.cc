@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <list>
 #include <thread>
 
@@ -57,6 +58,12 @@ Tile parse_tile(std::string_view text, const std::string& option) {
 Batch parse_batch(std::string_view text, const std::string& option) {
   if (text == "full") return std::nullopt;
   return parse_size(text, option);
+}
+
+std::uint64_t parse_count(std::string_view text, const std::string& option) {
+  const Wide value = parse_wide(text, option);
+  if (value > std::numeric_limits<std::uint64_t>::max()) fail("at most 2^64 - 1 is possible, found " + in_quotes(text), option);
+  return static_cast<std::uint64_t>(value);
 }
 
 std::chrono::nanoseconds parse_duration(std::string_view text, const std::string& option) {
@@ -153,8 +160,8 @@ void CandidatesOption::add_to(CLI::App& command) {
       ->type_name("divisors|all");
 }
 
-void ThreadsOption::add_to(CLI::App& command, const std::string& what) {
-  command.add_option("--threads", count, "threads to " + what + " on (all cores)")->type_name("T");
+CLI::Option* ThreadsOption::add_to(CLI::App& command, const std::string& what) {
+  return command.add_option("--threads", count, "threads to " + what + " on (all cores)")->type_name("T");
 }
 
 unsigned ThreadsOption::threads() const {

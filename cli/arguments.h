@@ -17,7 +17,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace joulegrid::cli {
 
@@ -26,6 +27,9 @@ std::vector<std::string> split(std::string_view text, char separator);
 
 /// "784,2500,10": sizes. Throws Error naming `option`.
 std::vector<std::uint64_t> parse_sizes(std::string_view text, const std::string& option);
+
+/// Decimal digits, at most 2^64 - 1.
+std::uint64_t parse_count(std::string_view text, const std::string& option);
 
 /// "I,J".
 Tile parse_tile(std::string_view text, const std::string& option);
@@ -102,7 +106,7 @@ struct ThreadsOption {
   std::string count;
 
   /// `what` is done on them.
-  void add_to(CLI::App& command, const std::string& what);
+  CLI::Option* add_to(CLI::App& command, const std::string& what);
   /// All cores unless the option says otherwise.
   unsigned threads() const;
 };

@@ -34,7 +34,9 @@ std::string parse_date(const std::string& text) {
 struct ReportMovement {
   OutputOptions output;
   ScaleOption scale;
-  std::string dims, examples, batches, gemm, date;
+  ThreadsOption threads;
+  bool beyond = false;
+  std::string dims, examples, batches, gemm, date, seed, evaluations;
 
   MovementSubject subject() const {
     MovementSubject subject;
@@ -51,6 +53,11 @@ struct ReportMovement {
     }
     if (!date.empty()) subject.date = parse_date(date);
     subject.scale = scale.scale();
+    if (beyond) {
+      subject.beyond = NestSearchPlan{};
+      if (!seed.empty()) subject.beyond->seed = parse_count(seed, "--seed");
+      if (!evaluations.empty()) subject.beyond->evaluations = parse_size(evaluations, "--evaluations");
+    }
     return subject;
   }
 
@@ -63,6 +70,11 @@ struct ReportMovement {
     options.stop = &stop;
     options.progress = [&](const std::string& batch, const DescentProgress& at) {
       line.show("batch " + batch + ", from " + start_name(at.start) + ", sweep " + std::to_string(at.sweep));
+    };
+    options.threads = threads.threads();
+    options.nest_progress = [&](const std::string& batch, const NestSearchProgress& at) {
+      line.show("batch " + batch + ", nests, round " + std::to_string(at.round) + ": best " +
+                si(about.scale.joules(at.best).count(), "J", 5));
     };
     const MovementReport report = movement_report(about, options);
     output.write(movement_document(report), [&](const TextStyle& style) { return movement_text(report, style); });
@@ -86,6 +98,12 @@ void add_report(CLI::App& app) {
   movement->add_option("--gemm", of->gemm, "matrix product of the MAC-count-only projection (8192,8192,8192)")
       ->type_name("M,K,N");
   movement->add_option("--date", of->date, "date of the report (that of the model, 2026-09-02)")->type_name("YYYY-MM-DD");
+  CLI::Option* with_nests = movement->add_flag("--beyond", of->beyond, "add, per batch, the best nests found, and the floor");
+  movement->add_option("--seed", of->seed, "beyond: of the search's random choices (1)")->type_name("S")->needs(with_nests);
+  movement->add_option("--evaluations", of->evaluations, "beyond: prices of changed nests for each batch (4000000)")
+      ->type_name("N")
+      ->needs(with_nests);
+  of->threads.add_to(*movement, "search nests")->needs(with_nests);
   of->scale.add_to(*movement);
   of->output.add_to(*movement);
   example(*movement, "joulegrid report movement --dims 784,300,100,10 --examples 10000 --batches full,100,1");

@@ -1,6 +1,5 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
-#include <limits>
 #include <memory>
 #include <optional>
 
@@ -18,13 +17,6 @@
 namespace joulegrid::cli {
 
 namespace {
-
-/// Decimal digits of at most 64 bits.
-std::uint64_t parse_count(const std::string& text, const std::string& option) {
-  const Wide value = parse_wide(text, option);
-  if (value > std::numeric_limits<std::uint64_t>::max()) throw Error(ErrorCode::bad_input, "at most 2^64 - 1 is possible", option);
-  return static_cast<std::uint64_t>(value);
-}
 
 struct Common {
   OutputOptions output;
@@ -98,7 +90,8 @@ struct Common {
     NestSearchOptions options = nest_options();
     options.stop = &end;
     options.progress = [&](const NestSearchProgress& at) {
-      std::string text = "round " + std::to_string(at.round) + ", " + si(static_cast<Wide>(at.evaluations), "") + " evaluations";
+      std::string text =
+          "round " + std::to_string(at.round) + ", " + si(static_cast<Wide>(at.evaluations), "") + " evaluations";
       if (at.epochs > 1) text += ", " + std::to_string(at.epochs) + " batches";
       text += ": best " + si(scale.scale().joules(at.best).count(), "J", 5);
       if (epochs.size() > 1) text += " at batch " + to_string(at.batch);
@@ -150,9 +143,8 @@ struct SearchMlp : Common {
     const std::uint64_t examples = parse_size(arguments.examples, "--examples");
     check();
     const std::vector<std::uint64_t> batches =
-        arguments.batch == "auto"
-            ? batch_candidates(examples)
-            : std::vector<std::uint64_t>{parse_batch(arguments.batch, "--batch").value_or(examples)};
+        arguments.batch == "auto" ? batch_candidates(examples)
+                                  : std::vector<std::uint64_t>{parse_batch(arguments.batch, "--batch").value_or(examples)};
     if (nests()) {
       std::vector<Epoch> epochs;
       for (const std::uint64_t batch : batches) epochs.emplace_back(widths, examples, batch);

@@ -255,24 +255,28 @@ class CliTest(unittest.TestCase):
         for command in ([], ["model"], ["search"], ["report"], ["model", "gemm"], ["model", "mlp"], ["search", "gemm"], ["search", "mlp"], ["report", "movement"]):
             line = run(*command, "--help").stdout.split("Example:")[1].strip().split("\n")[0].strip()
             self.assertTrue(line.startswith("joulegrid "), line)
-            ran = run(*line.split()[1:], cwd=self.path)
+            words = line.split()[1:]
+            if words[0] == "search":  # only as long as it takes to see that it works
+                words += ["--evaluations", "10000"]
+            ran = run(*words, cwd=self.path)
             self.assertEqual(ran.returncode, 0, (line, ran.stderr))
 
     def test_plain_output_has_no_escapes_and_fits_100_columns(self):
         for args in (["report", "movement"], ["model", "gemm", 8192, 8192, 8192], ["model", "mlp", *EPOCH],
                      ["report", "movement", "--dims", ",".join(["1000"] * 30), "--examples", 1000000, "--batches", "full,64"],
-                     ["search", "mlp", *EPOCH, "--family", "sa_cache"]):
+                     ["search", "mlp", *EPOCH, "--family", "sa_cache"], ["search", "mlp", *EPOCH, "--evaluations", 20000],
+                     ["report", "movement", "--beyond", "--evaluations", 20000]):
             out = run(*args).stdout
             self.assertNotIn("\x1b", out)
             self.assertLessEqual(max(map(len, out.split("\n"))), 100)
 
-    def on_terminal(self, *args, env=None):
+    def on_terminal(self, *args, env=None, stderr=False):
         try:
             main, sub = pty.openpty()
         except OSError as error:
             self.skipTest(f"this machine has no pseudo-terminals: {error}")
-        process = subprocess.Popen([PROGRAM, *map(str, args)], stdout=sub, stderr=subprocess.DEVNULL,
-                                   env={**os.environ, "TERM": "xterm", **(env or {})})
+        process = subprocess.Popen([PROGRAM, *map(str, args)], stdout=subprocess.DEVNULL if stderr else sub,
+                                   stderr=sub if stderr else subprocess.DEVNULL, env={**os.environ, "TERM": "xterm", **(env or {})})
         os.close(sub)
         out = b""
         while True:
@@ -298,6 +302,64 @@ class CliTest(unittest.TestCase):
                   "--candidates", "all", "--budget", "50ms", "--json")
         self.assertEqual(ran.returncode, 0, ran.stderr)
         self.assertIs(json.loads(ran.stdout)["complete"], False)
+
+    def test_nests_found_are_the_same_for_a_seed_and_a_number_of_evaluations(self):
+        for args in (["gemm", 60, 40, 50], ["mlp", *EPOCH], ["mlp", *EPOCH[:-1], "auto"]):
+            def found(*options):
+                ran = run("search", *args, "--json", *options)
+                self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+                document = json.loads(ran.stdout)
+                self.assertGreater(document.pop("seconds"), 0)
+                return document
+            first = found("--evaluations", 30000, "--seed", 7, "--threads", 1)
+            self.assertEqual((first["family"], first["evaluations"], first["seed"], first["complete"]), ("nest", 30000, 7, True))
+            self.assertGreaterEqual(first["ratio_to_floor"], 1)
+            self.assertEqual(found("--evaluations", 30000, "--seed", 7, "--threads", 3, "--family", "nest"), first)
+            self.assertNotEqual(found("--evaluations", 30000, "--seed", 8)["nest"], first["nest"])
+            timed = found("--budget", "300ms")
+            self.assertEqual(found("--evaluations", timed["evaluations"]), timed)
+
+    def test_saved_nests_are_priced_as_the_search_priced_them(self):
+        for args in (["gemm", 60, 40, 50], ["mlp", *EPOCH]):
+            file = self.path / "nests.json"
+            found = json.loads(run("search", *args, "--evaluations", 20000, "--save", file, "--json").stdout)
+            for source in (file.read_text(), json.dumps(found)):
+                file.write_text(source)
+                priced = json.loads(run("model", *args, "--schedule", file, "--json").stdout)
+                for key in ("steps", "charged_reads", "regions", "nest", "ratio_to_floor"):
+                    self.assertEqual(priced[key], found[key])
+        self.refused("model", "mlp", *EPOCH[:-1], "10", "--schedule", file, says="another problem|batch")
+
+    def test_a_search_for_nests_has_a_budget_of_ten_seconds_unless_told_otherwise(self):
+        begin = time.monotonic()
+        ran = run("search", "gemm", 8, 8, 8)
+        self.assertEqual(ran.returncode, 0)
+        self.assertTrue(9.5 < time.monotonic() - begin < 20)
+        self.assertRegex(ran.stdout, r"the same again: --seed 1 --evaluations \d+")
+
+    def test_an_interrupted_search_for_nests_prints_the_best_so_far(self):
+        for args in (["gemm", 4096, 4096, 4096], ["mlp", *EPOCH[:-1], "auto"]):
+            status, out = self.interrupted("search", *args, "--budget", "1h", "--json", after=0.7)
+            self.assertEqual(status, 4)
+            found = json.loads(out)
+            self.assertIs(found["complete"], False)
+            again = json.loads(run("search", *args, "--evaluations", found["evaluations"], "--json").stdout)
+            self.assertEqual((again["steps"], again["nest"]), (found["steps"], found["nest"]))
+
+    def test_the_progress_of_a_search_for_nests_says_the_ratio_to_the_floor(self):
+        out = self.on_terminal("search", "gemm", 512, 512, 512, "--budget", "1s", stderr=True)
+        self.assertRegex(out.decode(), r"round \d+, .* evaluations: best [\d.]+ .?J, [\d.]+ times the floor")
+
+    def test_report_movement_beyond_is_the_same_on_any_number_of_threads(self):
+        subject = ["--dims", "20,12,6", "--examples", 50, "--batches", "8,full", "--gemm", "8,8,8"]
+        args = ["report", "movement", *subject, "--beyond", "--evaluations", 20000, "--json"]
+        one = run(*args, "--threads", 1)
+        self.assertEqual(one.returncode, 0, one.stderr)
+        self.assertEqual(run(*args, "--threads", 2).stdout, one.stdout)
+        self.assertNotEqual(run(*args, "--seed", 2).stdout, one.stdout)
+        for option in ("--seed", "--evaluations", "--threads"):
+            self.refused("report", "movement", option, 1, says=f"{option} requires --beyond")
+        self.refused("report", "movement", "--beyond", "--evaluations", 0, says="--evaluations")
 
     def test_an_interrupt_prints_the_best_so_far_and_exits_with_4(self):
         save = self.path / "best.json"

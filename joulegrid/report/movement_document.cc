@@ -2,6 +2,7 @@
 
 #include "joulegrid/base/json.h"
 #include "joulegrid/report/movement_report.h"
+#include "joulegrid/schedule/schedule_json.h"
 
 namespace joulegrid {
 
@@ -186,6 +187,50 @@ Json omitted_terms() {
           "GPU occupancy and underfilled-kernel efficiency"};
 }
 
+Json nest_case(const MovementReport& report, const MovementCase& c) {
+  const Packing& packing = c.nests->packing;
+  Json json;
+  json["batch_size"] = c.epoch.batch();
+  json["rounds"] = c.nests->found.rounds;
+  json["epoch_steps"] = packing.steps.count();
+  json["epoch_charged_reads"] = packing.charged_reads.count();
+  json["epoch_movement_energy_J"] = report.subject.scale.joules(packing.steps).count();
+  json["steps_per_MAC"] = rounded_quotient(packing.steps.count(), c.epoch.macs());
+  json["ratio_to_sa_cache"] = rounded_quotient(packing.steps.count(), c.packing.steps.count());
+  json["ratio_to_floor"] = rounded_quotient(packing.steps.count(), report.floor->steps.count());
+  add_schedule(json, c.epoch, c.nests->found.nests);
+  return json;
+}
+
+Json nest_search(const MovementReport& report) {
+  Json json;
+  json["family"] = "jointly packed loop nests with buffers at any depth";
+  json["qualification"] = "best found within this schedule family; not a global lower bound";
+  json["seed"] = report.subject.beyond->seed;
+  json["evaluations_per_batch"] = report.subject.beyond->evaluations;
+  json["cases"] = Json::object();
+  for (const MovementCase& c : report.cases) {
+    if (c.nests) json["cases"][c.name()] = nest_case(report, c);
+  }
+  return json;
+}
+
+Json floor_json(const MovementReport& report) {
+  const Floor& floor = *report.floor;
+  Json json;
+  json["schedules"] = "classical";
+  json["theorem"] = theorem_name(floor.theorem);
+  json["qualification"] = "no classical schedule of this epoch costs less, whatever its batch";
+  json["epoch_steps"] = floor.steps.count();
+  json["epoch_movement_energy_J"] = report.subject.scale.joules(floor.steps).count();
+  json["steps_per_MAC"] = rounded_quotient(floor.steps.count(), report.epoch.macs());
+  json["sa_cache_ratio_to_floor"] = Json::object();
+  for (const MovementCase& c : report.cases) {
+    json["sa_cache_ratio_to_floor"][c.name()] = rounded_quotient(c.packing.steps.count(), floor.steps.count());
+  }
+  return json;
+}
+
 }  // namespace
 
 std::string movement_document(const MovementReport& report) {
@@ -205,6 +250,10 @@ std::string movement_document(const MovementReport& report) {
       "The model has unbounded scalar cells and no bit width; its movement energy does not change between FP32, FP16, INT8, or "
       "one-bit values.";
   json["omitted_terms"] = omitted_terms();
+  if (report.floor) {
+    json["nest_search"] = nest_search(report);
+    json["floor"] = floor_json(report);
+  }
   if (!report.complete) json["interrupted"] = true;
   return json_text(json);
 }

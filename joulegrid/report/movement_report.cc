@@ -22,6 +22,22 @@ MovementCase price_batch(const MovementSubject& subject, Batch batch, const Move
   return result;
 }
 
+/// Nothing where the search was interrupted.
+std::optional<NestCase> search_nests_of(const MovementCase& of, const NestSearchPlan& plan,
+                                        const MovementReportOptions& options) {
+  NestSearchOptions search;
+  search.seed = plan.seed;
+  search.evaluations = plan.evaluations;
+  search.threads = options.threads;
+  search.stop = options.stop;
+  if (options.nest_progress) {
+    search.progress = [&](const NestSearchProgress& progress) { options.nest_progress(of.name(), progress); };
+  }
+  const NestsFound found = search_nests({of.epoch}, search);
+  if (found.evaluations < plan.evaluations) return std::nullopt;
+  return NestCase{found, pack(nest_overlays(of.epoch, found.nests))};
+}
+
 MacCountProjection project(const MovementSubject& subject, const Epoch& epoch, const GemmTile& found) {
   const double joules = subject.scale.joules(found.steps).count();
   const auto macs = static_cast<double>(subject.reference.macs());
@@ -44,6 +60,12 @@ bool fill(MovementReport& report, const MovementReportOptions& options) {
     if (!of_batch.found.complete) return false;
     report.cases.push_back(std::move(of_batch));
   }
+  if (!subject.beyond) return true;
+  report.floor = floor_of(report.epoch);
+  for (MovementCase& of_batch : report.cases) {
+    of_batch.nests = search_nests_of(of_batch, *subject.beyond, options);
+    if (!of_batch.nests) return false;
+  }
   return true;
 }
 
@@ -57,7 +79,7 @@ MovementReport movement_report(const MovementSubject& subject, const MovementRep
       throw Error(ErrorCode::bad_input, "the batch " + (*batch ? to_string(**batch) : std::string("full")) + " is given twice");
     }
   }
-  MovementReport report{subject, Epoch(subject.widths, subject.examples, subject.examples), {}, {}, {}};
+  MovementReport report{subject, Epoch(subject.widths, subject.examples, subject.examples), {}, {}, {}, {}};
   report.complete = fill(report, options);
   return report;
 }

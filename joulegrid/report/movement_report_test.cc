@@ -119,5 +119,64 @@ TEST(MovementReport, the_smallest_and_largest_scales_give_finite_numbers) {
   }
 }
 
+TEST(MovementReport, beyond_adds_nests_and_the_floor_after_the_published_keys) {
+  MovementSubject subject = small();
+  const Json plain = parse_json(movement_document(movement_report(subject)), "plain");
+  subject.beyond = NestSearchPlan{.seed = 3, .evaluations = 20000};
+  const MovementReport report = movement_report(subject);
+  Json json = parse_json(movement_document(report), "beyond");
+  const std::vector<std::string> added{"nest_search", "floor"};
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : json.items()) keys.push_back(key);
+  EXPECT_EQ(std::vector<std::string>(keys.end() - 2, keys.end()), added);
+
+  const Json& search = json["nest_search"];
+  EXPECT_EQ(search["seed"], 3U);
+  EXPECT_EQ(search["evaluations_per_batch"], 20000U);
+  EXPECT_EQ(json["floor"]["epoch_steps"], static_cast<std::uint64_t>(floor_of(report.epoch).steps.count()));
+  for (const MovementCase& c : report.cases) {
+    const Json& of = search["cases"][c.name()];
+    // What the document says is what searching and pricing by themselves say.
+    NestSearchOptions options;
+    options.seed = 3;
+    options.evaluations = 20000;
+    const NestsFound found = search_nests({c.epoch}, options);
+    EXPECT_EQ(of["epoch_steps"], static_cast<std::uint64_t>(found.steps.count()));
+    EXPECT_EQ(of["epoch_charged_reads"],
+              static_cast<std::uint64_t>(pack(nest_overlays(c.epoch, found.nests)).charged_reads.count()));
+    std::size_t listed = 0;
+    for (const std::vector<Nest>& group : found.nests) {
+      for (const Nest& nest : group) EXPECT_EQ(of["nest"][listed++]["nest"], to_string(nest));
+    }
+    EXPECT_EQ(of["nest"].size(), listed);
+    EXPECT_LT(found.steps, c.packing.steps);
+    EXPECT_GE(of["ratio_to_floor"].get<double>(), 1.0);
+    EXPECT_GT(json["floor"]["sa_cache_ratio_to_floor"][c.name()].get<double>(), of["ratio_to_floor"].get<double>());
+  }
+  for (const std::string& key : added) json.erase(key);
+  EXPECT_EQ(json, plain);
+  EXPECT_THAT(movement_text(report, {}), HasSubstr("Beyond flat tiles"));
+}
+
+TEST(MovementReport, interrupted_among_the_nests_leaves_out_the_unfinished_ones) {
+  MovementSubject subject = small();
+  subject.beyond = NestSearchPlan{.seed = 1, .evaluations = 20000};
+  Stop stop;
+  MovementReportOptions options;
+  options.stop = &stop;
+  options.nest_progress = [&](const std::string& batch, const NestSearchProgress&) {
+    if (batch == "50") stop.request();
+  };
+  const MovementReport report = movement_report(subject, options);
+  EXPECT_FALSE(report.complete);
+  ASSERT_EQ(report.cases.size(), 4U);
+  EXPECT_TRUE(report.cases[1].nests);
+  EXPECT_FALSE(report.cases[2].nests);
+  const Json json = parse_json(movement_document(report), "report");
+  EXPECT_EQ(json["nest_search"]["cases"].size(), 2U);
+  EXPECT_EQ(json["interrupted"], true);
+  EXPECT_THAT(movement_text(report, {}), HasSubstr("Interrupted"));
+}
+
 }  // namespace
 }  // namespace joulegrid

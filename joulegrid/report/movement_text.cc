@@ -151,6 +151,27 @@ std::string projection_lines(const MovementReport& report, const TextStyle& styl
          style.dim(shortened(from, text_width)) + "\n";
 }
 
+std::string beyond_table(const MovementReport& report, const TextStyle& style) {
+  Table table({{"Batch"}, {"Flat tiles"}, {"Nests"}, {"Of flat"}, {"Steps/MAC"}, {"Flat/floor"}, {"Nests/floor"}});
+  const EnergyScale& scale = report.subject.scale;
+  const auto ratio = [](GridSteps part, GridSteps whole) {
+    return fmt::format("{:.3f}", rounded_quotient(part.count(), whole.count()));
+  };
+  for (const MovementCase& c : report.cases) {
+    if (!c.nests) continue;
+    const GridSteps flat = c.packing.steps;
+    const GridSteps nests = c.nests->packing.steps;
+    table.add_row({c.name(), si(scale.joules(flat).count(), "J", 5), si(scale.joules(nests).count(), "J", 5),
+                   ratio(nests, flat), si(rounded_quotient(nests.count(), c.epoch.macs()), ""),
+                   ratio(flat, report.floor->steps), ratio(nests, report.floor->steps)});
+  }
+  const NestSearchPlan& plan = *report.subject.beyond;
+  return table.text(style) +
+         style.dim(fmt::format("Seed {}, {} evaluations a batch. The floor, {}, holds for all classical schedules.", plan.seed,
+                               grouped(plan.evaluations), si(scale.joules(report.floor->steps).count(), "J", 5))) +
+         "\n";
+}
+
 }  // namespace
 
 std::string movement_text(const MovementReport& report, const TextStyle& style) {
@@ -162,6 +183,9 @@ std::string movement_text(const MovementReport& report, const TextStyle& style) 
     text += "\n" + style.bold("Tiles (rows × columns of C)") + "\n" + tile_tables(report, style);
     text += "\n" + verdict(report, style);
   }
+  if (report.floor)
+    text += "\n" + style.bold("Beyond flat tiles: loop nests with buffers at any depth") + "\n" + beyond_table(report, style) +
+            "\n";
   if (report.projection) text += projection_lines(report, style);
   if (!report.complete) text += "\nInterrupted: only what was finished by then is shown.\n";
   return text;

@@ -145,9 +145,9 @@ std::string nest_lines(const PriceReport& report) {
 }
 
 std::string nest_search_lines(const SearchFacts& facts) {
-  std::string text = fmt::format("Searched for {} in {} rounds of annealing; the same again: --seed {} --evaluations {}\n",
-                                 si(facts.seconds, "s", 3), facts.nests->rounds, to_string(facts.nests->seed),
-                                 to_string(facts.evaluations));
+  std::string text =
+      fmt::format("Searched for {} in {} rounds of annealing; the same again: --seed {} --evaluations {}\n",
+                  si(facts.seconds, "s", 3), facts.nests->rounds, to_string(facts.nests->seed), to_string(facts.evaluations));
   if (!facts.complete) text += "Interrupted: a better schedule may be found in more time.\n";
   return text;
 }

@@ -103,6 +103,7 @@ class NestSearch {
   NestsFound run() {
     const bool one_gemm = contenders_.size() == 1 && contenders_.front().nests() == 1;
     for (length_ = one_gemm ? first_length_of_gemm : first_length_of_epoch; !ended(); length_ *= 2) {
+      const std::uint64_t before = best_.evaluations;
       ++best_.rounds;
       if (one_gemm) {
         anneal_alone(gemm_chains);
@@ -110,6 +111,7 @@ class NestSearch {
         anneal_afresh();
       }
       drop_dear_ones();
+      if (best_.evaluations == before) --best_.rounds;
     }
     if (best_.steps.count() == unpriceable) throw_overflow();
     return best_;

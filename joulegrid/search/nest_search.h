@@ -35,7 +35,7 @@ struct NestsFound {
   EpochNests nests;
   GridSteps steps;
   std::uint64_t evaluations = 0;  ///< prices of changed nests; the same number and seed find the same nests
-  int rounds = 0;                 ///< begun
+  int rounds = 0;                 ///< of which something was finished
 };
 
 /// Searches the nests of an epoch, or of the cheapest one of several that differ in the batch; a GEMM is an epoch of one layer.
