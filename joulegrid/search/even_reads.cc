@@ -8,42 +8,59 @@ namespace joulegrid {
 
 namespace {
 
-/// An operand's buffers, outermost first.
-struct Buffers {
-  std::size_t count = 0;
-  std::array<double, LoopOrder::capacity> arrivals;  // elements that come to the buffer, over all its visits
-  std::array<double, LoopOrder::capacity> cells;
-};
+constexpr std::array<std::size_t, 3> rows{0, 2, 0};  // dimensions by operand
+constexpr std::array<std::size_t, 3> columns{2, 1, 1};
+constexpr std::array<std::size_t, 3> absent{1, 0, 2};
 
-/// Writes the reads of an operand's bulk array and buffers; `products` is m·k·n.
-void add_operand(Operand operand, const Buffers& buffers, double bulk_cells, double products, bool through, EvenReads& out) {
-  const auto bulk = static_cast<std::size_t>(operand);
-  out.cells[bulk] = bulk_cells;
-  out.reads_per_cell[bulk] = (buffers.count > 0 ? buffers.arrivals[0] : products) / bulk_cells;
-  double copies = 0;
-  for (std::size_t level = 0; level < buffers.count; ++level) {
-    const bool innermost = level + 1 == buffers.count;
-    double reads = innermost ? products : buffers.arrivals[level + 1];
-    if (through) {
-      if (operand == Operand::c || !innermost) reads -= buffers.arrivals[level];
-      if (innermost && operand != Operand::c) reads += copies;
-      copies += buffers.arrivals[level];
-    }
-    out.cells[out.arrays] = buffers.cells[level];
-    out.reads_per_cell[out.arrays] = std::max(reads, 0.0) / buffers.cells[level];
-    ++out.arrays;
+/// The reads of one operand's arrays, from the bulk array inward.
+class OperandReads {
+ public:
+  OperandReads(Operand operand, bool through, double bulk_cells, EvenReads& out)
+      : moves_up_(operand == Operand::c), through_(through), array_(static_cast<std::size_t>(operand)), out_(out) {
+    out.cells[array_] = bulk_cells;
   }
-}
+
+  /// The next buffer inward is `array`; so many elements come to it over all its visits.
+  void add(std::size_t array, double arrivals) {
+    set(arrivals - (through_ ? arrivals_ : 0));
+    copies_ += arrivals_;
+    array_ = array;
+    arrivals_ = arrivals;
+  }
+
+  /// All buffers have been added. Returns what has come to the innermost one.
+  double finish(double products) {
+    if (!through_) {
+      set(products);
+    } else {
+      set(moves_up_ ? products - arrivals_ : products + copies_);
+    }
+    return arrivals_;
+  }
+
+ private:
+  void set(double reads) { out_.reads_per_cell[array_] = std::max(reads, 0.0) / out_.cells[array_]; }
+
+  bool moves_up_;  // results do; operands come down
+  bool through_;
+  std::size_t array_;
+  double arrivals_ = 0;  // at array_; the bulk array has its elements already
+  double copies_ = 0;    // of elements that came to the buffers outside array_
+  EvenReads& out_;
+};
 
 }  // namespace
 
 void even_reads(const NestDraft& draft, EvenReads& out) {
-  constexpr std::array<std::size_t, 3> rows{0, 2, 0};  // by Operand
-  constexpr std::array<std::size_t, 3> columns{2, 1, 1};
-  constexpr std::array<std::size_t, 3> absent{1, 0, 2};
   const LoopOrder& order = draft.order;
   const std::array<Cuts, 3>& cuts = draft.cuts;
-  std::array<Buffers, 3> buffers;
+  const double m = cuts[0].whole[0];
+  const double n = cuts[1].whole[0];
+  const double k = cuts[2].whole[0];
+  std::array<OperandReads, 3> operands{OperandReads(Operand::a, order.through, m * k, out),
+                                       OperandReads(Operand::b, order.through, k * n, out),
+                                       OperandReads(Operand::c, order.through, m * n, out)};
+  out.arrays = EvenReads::first_buffer;
   std::array<std::size_t, 3> around{};     // loops so far, by Dimension
   std::array<double, 3> blocks{1, 1, 1};   // likewise
   double changes = 1;                      // times that the walk has come to a block, the first included
@@ -70,24 +87,18 @@ void even_reads(const NestDraft& draft, EvenReads& out) {
       const Cuts& of_columns = cuts[columns[x]];
       const std::size_t r = around[rows[x]];
       const std::size_t c = around[columns[x]];
-      Buffers& of = buffers[x];
-      of.arrivals[of.count] = visits * of_rows.mean[r] * of_columns.mean[c];
-      of.cells[of.count] = of_rows.whole[r] * of_columns.whole[c];
-      ++of.count;
+      out.cells[out.arrays] = of_rows.whole[r] * of_columns.whole[c];
+      operands[x].add(out.arrays, visits * of_rows.mean[r] * of_columns.mean[c]);
+      ++out.arrays;
     }
   }
-  const double m = cuts[0].whole[0];
-  const double n = cuts[1].whole[0];
-  const double k = cuts[2].whole[0];
   const double products = m * k * n;
-  out.arrays = EvenReads::first_buffer;
-  add_operand(Operand::a, buffers[0], m * k, products, order.through, out);
-  add_operand(Operand::b, buffers[1], k * n, products, order.through, out);
-  add_operand(Operand::c, buffers[2], m * n, products, order.through, out);
-  const Buffers& sums = buffers[2];
+  operands[0].finish(products);
+  operands[1].finish(products);
+  const double sums = operands[2].finish(products);
   out.cells[EvenReads::tmp] = 1;
-  out.reads_per_cell[EvenReads::tmp] =
-      std::max(0.0, products - (order.through || sums.count == 0 ? m * n : sums.arrivals[sums.count - 1]));
+  // Without buffers each product but the first of an element is added from tmp, too.
+  out.reads_per_cell[EvenReads::tmp] = std::max(0.0, products - (order.through || sums == 0 ? m * n : sums));
 }
 
 double distance_sum_of(double cells) {
@@ -96,37 +107,27 @@ double distance_sum_of(double cells) {
 }
 
 double even_steps(const EvenReads& reads) {
-  // Each array goes to the place that the number of more read ones says; equally read ones meet there, and leave as many
-  // places empty.
-  constexpr std::size_t lanes = 4;
-  const std::size_t arrays = reads.arrays;
-  const std::size_t padded = (arrays + lanes - 1) / lanes * lanes;
-  std::array<double, EvenReads::capacity + lanes> key;
-  std::array<double, EvenReads::capacity + lanes> sorted;
-  std::array<double, EvenReads::capacity + lanes> cells;
-  for (std::size_t i = 0; i < arrays; ++i) key[i] = reads.reads_per_cell[i];
-  for (std::size_t i = arrays; i < padded; ++i) key[i] = -1;
-  for (std::size_t i = 0; i <= padded; ++i) cells[i] = 0;
-  for (std::size_t i = 0; i < arrays; ++i) {
-    std::array<double, lanes> more{};
-    for (std::size_t j = 0; j < padded; j += lanes) {
-      for (std::size_t lane = 0; lane < lanes; ++lane) more[lane] += key[j + lane] > key[i] ? 1.0 : 0.0;
+  // By reads, most read first. The buffers are there by depth, which is nearly that order backwards.
+  std::array<double, EvenReads::capacity + 1> reads_per_cell;
+  std::array<double, EvenReads::capacity> cells;
+  for (std::size_t i = 0; i < reads.arrays; ++i) {
+    const double of_array = reads.reads_per_cell[reads.arrays - 1 - i];
+    std::size_t at = i;
+    for (; at > 0 && of_array > reads_per_cell[at - 1]; --at) {
+      reads_per_cell[at] = reads_per_cell[at - 1];
+      cells[at] = cells[at - 1];
     }
-    const auto place = static_cast<std::size_t>((more[0] + more[1]) + (more[2] + more[3]));
-    sorted[place] = key[i];
-    cells[place] += reads.cells[i];
+    reads_per_cell[at] = of_array;
+    cells[at] = reads.cells[reads.arrays - 1 - i];
   }
-  double last = 0;
-  double end = 0;
-  for (std::size_t i = 0; i < arrays; ++i) {
-    last = cells[i] > 0 ? sorted[i] : last;
-    sorted[i] = last;
-    cells[i] = end += cells[i];
-  }
-  // By parts: the first n cells are read so much oftener than the next.
-  sorted[arrays] = 0;
+  reads_per_cell[reads.arrays] = 0;
+  // By parts: the cells up to here are read so much oftener than the next.
   double steps = 0;
-  for (std::size_t i = 0; i < arrays; ++i) steps += distance_sum_of(cells[i]) * (sorted[i] - sorted[i + 1]);
+  double end = 0;
+  for (std::size_t i = 0; i < reads.arrays; ++i) {
+    end += cells[i];
+    steps += distance_sum_of(end) * (reads_per_cell[i] - reads_per_cell[i + 1]);
+  }
   return steps;
 }
 
