@@ -107,24 +107,29 @@ double distance_sum_of(double cells) {
 }
 
 double even_steps(const EvenReads& reads) {
-  // By reads, most read first. The buffers are there by depth, which is nearly that order backwards.
+  // By reads, most read first. tmp is nearly always that; the buffers are there by depth, which is nearly that order backwards.
   std::array<double, EvenReads::capacity + 1> reads_per_cell;
   std::array<double, EvenReads::capacity> cells;
-  for (std::size_t i = 0; i < reads.arrays; ++i) {
-    const double of_array = reads.reads_per_cell[reads.arrays - 1 - i];
-    std::size_t at = i;
+  std::size_t arrays = 0;
+  const auto insert = [&](std::size_t array) {
+    const double of_array = reads.reads_per_cell[array];
+    if (of_array <= 0) return;
+    std::size_t at = arrays++;
     for (; at > 0 && of_array > reads_per_cell[at - 1]; --at) {
       reads_per_cell[at] = reads_per_cell[at - 1];
       cells[at] = cells[at - 1];
     }
     reads_per_cell[at] = of_array;
-    cells[at] = reads.cells[reads.arrays - 1 - i];
-  }
-  reads_per_cell[reads.arrays] = 0;
+    cells[at] = reads.cells[array];
+  };
+  insert(EvenReads::tmp);
+  for (std::size_t array = reads.arrays; array-- > EvenReads::first_buffer;) insert(array);
+  for (std::size_t bulk = 0; bulk < EvenReads::tmp; ++bulk) insert(bulk);
+  reads_per_cell[arrays] = 0;
   // By parts: the cells up to here are read so much oftener than the next.
   double steps = 0;
   double end = 0;
-  for (std::size_t i = 0; i < reads.arrays; ++i) {
+  for (std::size_t i = 0; i < arrays; ++i) {
     end += cells[i];
     steps += distance_sum_of(end) * (reads_per_cell[i] - reads_per_cell[i + 1]);
   }
