@@ -2,12 +2,28 @@
 // the figures.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
 #include "joulegrid/grid/packing.h"
 #include "joulegrid/schedule/nest_epoch.h"
 #include "joulegrid/schedule/nest_reads.h"
 #include "joulegrid/search/epoch_even_steps.h"
 #include "joulegrid/search/even_reads.h"
 #include "joulegrid/search/nest_annealing.h"
+
+namespace {
+std::size_t allocations = 0;
+}
+
+void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace joulegrid {
 namespace {
@@ -44,12 +60,16 @@ void anneal_one_gemm(benchmark::State& state) {
   const auto size = static_cast<std::uint64_t>(state.range(0));
   constexpr std::uint64_t evaluations = 200'000;
   std::uint64_t sequence = 0;
+  std::size_t most_allocations = 0;
   for (auto _ : state) {
     Random random(1, sequence++);
     NestDraft start = NestDraft::of_small_factors({size, size, size});
     shuffle(start, random);
+    const std::size_t before = allocations;
     benchmark::DoNotOptimize(anneal_gemm(start, {evaluations, 0.02}, random));
+    most_allocations = std::max(most_allocations, allocations - before);
   }
+  state.counters["allocations_in_all"] = static_cast<double>(most_allocations);
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(evaluations));
 }
 BENCHMARK(anneal_one_gemm)->Arg(16)->Arg(512)->Arg(8192)->Unit(benchmark::kMillisecond);

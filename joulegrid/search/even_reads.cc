@@ -1,8 +1,6 @@
 #include "joulegrid/search/even_reads.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdint>
 
 namespace joulegrid {
 
@@ -99,11 +97,6 @@ void even_reads(const NestDraft& draft, EvenReads& out) {
   out.cells[EvenReads::tmp] = 1;
   // Without buffers each product but the first of an element is added from tmp, too.
   out.reads_per_cell[EvenReads::tmp] = std::max(0.0, products - (order.through || sums == 0 ? m * n : sums));
-}
-
-double distance_sum_of(double cells) {
-  const double root = std::floor(std::sqrt(cells));
-  return root * (root + 1) * (4 * root - 1) * (1.0 / 6) + (cells - root * root) * (root + 1);
 }
 
 double even_steps(const EvenReads& reads) {

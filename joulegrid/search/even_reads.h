@@ -1,7 +1,9 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 
 #include "joulegrid/search/nest_draft.h"
 
@@ -26,7 +28,10 @@ void even_reads(const NestDraft& draft, EvenReads& reads);
 /// The steps of a GEMM whose arrays are read like this.
 double even_steps(const EvenReads& reads);
 
-/// The sum of the distances of the first `cells` cells.
-double distance_sum_of(double cells);
+/// The sum of the distances of the first `cells` cells, docs/movement-model.md; exact while doubles are.
+inline double distance_sum_of(double cells) {
+  const auto root = static_cast<double>(static_cast<std::int64_t>(std::sqrt(cells)));
+  return root * (root + 1) * (4 * root - 1) * (1.0 / 6) + (cells - root * root) * (root + 1);
+}
 
 }  // namespace joulegrid
