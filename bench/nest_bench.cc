@@ -3,27 +3,14 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <new>
 
+#include "bench/allocations.h"
 #include "joulegrid/grid/packing.h"
 #include "joulegrid/schedule/nest_epoch.h"
 #include "joulegrid/schedule/nest_reads.h"
 #include "joulegrid/search/epoch_even_steps.h"
 #include "joulegrid/search/even_reads.h"
 #include "joulegrid/search/nest_annealing.h"
-
-namespace {
-std::size_t allocations = 0;
-}
-
-void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace joulegrid {
 namespace {
@@ -65,9 +52,9 @@ void anneal_one_gemm(benchmark::State& state) {
     Random random(1, sequence++);
     NestDraft start = NestDraft::of_small_factors({size, size, size});
     shuffle(start, random);
-    const std::size_t before = allocations;
+    const std::size_t before = bench::allocations();
     benchmark::DoNotOptimize(anneal_gemm(start, {evaluations, 0.02}, random));
-    most_allocations = std::max(most_allocations, allocations - before);
+    most_allocations = std::max(most_allocations, bench::allocations() - before);
   }
   state.counters["allocations_in_all"] = static_cast<double>(most_allocations);
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(evaluations));
