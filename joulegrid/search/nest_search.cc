@@ -84,6 +84,31 @@ Wide exact_steps(const Epoch& epoch, const EpochNests& nests) {
   }
 }
 
+/// The drafts without marks whose buffers make nothing cheaper (with even reads).
+std::vector<NestDraft> without_idle_marks(const Epoch& epoch, std::vector<NestDraft> drafts) {
+  EpochEvenSteps epoch_steps(epoch, drafts);
+  for (std::size_t nest = 0; nest < drafts.size(); ++nest) {
+    epoch_steps.focus(nest);
+    NestDraft& draft = drafts[nest];
+    double steps = epoch_steps.steps(draft);
+    for (std::size_t depth = 1; depth <= draft.order.loops; ++depth) {
+      for (const Operand operand : all_operands) {
+        const auto mark = static_cast<std::uint8_t>(1U << static_cast<unsigned>(operand));
+        if ((draft.order.marks[depth] & mark) == 0) continue;
+        draft.order.marks[depth] ^= mark;
+        const double without = epoch_steps.steps(draft);
+        if (without > steps) {
+          draft.order.marks[depth] ^= mark;
+        } else {
+          steps = without;
+        }
+      }
+    }
+    epoch_steps.place(draft);
+  }
+  return drafts;
+}
+
 class NestSearch {
  public:
   NestSearch(const std::vector<Epoch>& epochs, const NestSearchOptions& options)
@@ -286,7 +311,11 @@ class NestSearch {
   }
 
   void consider(const Epoch& epoch, const std::vector<NestDraft>& drafts) {
-    const EpochNests nests = nests_of(epoch, drafts);
+    consider(epoch, nests_of(epoch, without_idle_marks(epoch, drafts)));
+    consider(epoch, nests_of(epoch, drafts));
+  }
+
+  void consider(const Epoch& epoch, const EpochNests& nests) {
     const GridSteps steps(exact_steps(epoch, nests));
     if (!best_.nests.empty() && steps >= best_.steps) return;
     best_.epoch = epoch;

@@ -115,13 +115,24 @@ TEST(NestSearch, finds_the_same_again_in_as_many_evaluations_as_a_stopped_one_ha
   }
 }
 
-TEST(NestSearch, is_no_worse_after_more_evaluations) {
-  const Epoch epoch({12, 40, 7}, 48, 7);
+TEST(NestSearch, is_no_worse_after_more_rounds) {
   GridSteps before(~Wide{0});
-  for (std::uint64_t count = 1; count < 200000; count *= 3) {
-    const GridSteps now = search_nests({epoch}, evaluations(count)).steps;
-    EXPECT_LE(now, before);
-    before = now;
+  for (const std::uint64_t rounds : {1U, 3U, 7U}) {  // a round is as long as all before it, and one of the first
+    const NestsFound found = search_nests({Epoch::of({48, 36, 50})}, evaluations(8 * 4096 * rounds));
+    EXPECT_LE(found.steps, before);
+    before = found.steps;
+  }
+}
+
+TEST(NestSearch, leaves_out_marks_that_make_nothing_cheaper) {
+  const Gemm gemm{48, 36, 50};
+  const NestsFound found = search_nests({Epoch::of(gemm)}, evaluations(100000));
+  const Nest& nest = found.nests[0][0];
+  EXPECT_GT(nest.marks.size(), 2U);
+  for (std::size_t i = 0; i < nest.marks.size(); ++i) {
+    Nest without = nest;
+    without.marks.erase(without.marks.begin() + static_cast<std::ptrdiff_t>(i));
+    EXPECT_GT(price(gemm, without), found.steps.count()) << to_string(without);
   }
 }
 
