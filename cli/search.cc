@@ -1,6 +1,10 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <memory>
+#include <optional>
 
 #include "cli/arguments.h"
 #include "cli/command.h"
@@ -10,6 +14,7 @@
 #include "joulegrid/report/price_report.h"
 #include "joulegrid/schedule/schedule_file.h"
 #include "joulegrid/search/batch_search.h"
+#include "joulegrid/search/tile_proof.h"
 
 namespace joulegrid::cli {
 
@@ -20,6 +25,7 @@ struct Common {
   ScaleOption scale;
   CandidatesOption candidates;
   std::string family, budget, save;
+  bool prove = false;
 
   void add_to(CLI::App& command) {
     command.add_option("--family", family, "schedule family to search")
@@ -30,6 +36,7 @@ struct Common {
     command.add_option("--budget", budget, "stop after this long with the best so far: 30s, 500ms, 2min (no limit)")
         ->type_name("TIME");
     command.add_option("--save", save, "write the schedule to this file, for `model --schedule`")->type_name("FILE");
+    command.add_flag("--prove", prove, "prove that no tiles are cheaper, or say how much cheaper they could be at most");
     scale.add_to(command);
     output.add_to(command);
   }
@@ -46,6 +53,7 @@ struct Common {
   /// Everything that can be refused before the work.
   void check() const {
     (void)scale.scale();
+    if (prove && family != "sa_cache") throw Error(ErrorCode::bad_input, "there are proofs for sa_cache only", "--prove");
     output.check();
     if (!save.empty()) require_writable(save);
     if (!save.empty() && save == output.file) {
@@ -73,6 +81,8 @@ struct SearchGemm : Common {
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
     PriceReport report = price_report(gemm, EpochTiles{{found.tile}}, scale.scale());
     report.search = SearchFacts{candidates.candidates(), found.evaluations, time.count(), found.complete};
+    // The search leaves out only what a bound excludes.
+    if (prove) report.search->proof = ProofFacts{found.complete ? found.steps : report.floor, 0};
     write(report);
     if (end.interrupted()) throw Interrupted{};
   }
@@ -81,11 +91,18 @@ struct SearchGemm : Common {
 struct SearchMlp : Common {
   EpochArguments arguments;
 
+  std::string proof_text(const ProofProgress& at) const {
+    const auto best = static_cast<double>(at.best.count());
+    return fmt::format("proof: best {}, proven within {:.3f} %, {} nodes", si(scale.scale().joules(at.best).count(), "J", 5),
+                       100 * (1 - static_cast<double>(at.lower_bound.count()) / best), at.nodes);
+  }
+
   void run() const {
     const bool choose_batch = arguments.batch == "auto";
     const std::vector<std::uint64_t> widths = parse_sizes(arguments.dims, "--dims");
     const std::uint64_t examples = parse_size(arguments.examples, "--examples");
     check();
+    if (prove && choose_batch) throw Error(ErrorCode::bad_input, "a proof is of one batch; --batch auto has many", "--prove");
     const Stop& end = stop();
     ProgressLine line;
     SaCacheSearchOptions options{candidates.candidates(), &end, {}};
@@ -98,10 +115,20 @@ struct SearchMlp : Common {
         choose_batch ? batch_candidates(examples)
                      : std::vector<std::uint64_t>{parse_batch(arguments.batch, "--batch").value_or(examples)};
     const BatchFound best = search_batches(widths, examples, batches, options, progress);
+    std::optional<TileProof> proof;
+    if (prove) {
+      proof = prove_epoch_tiles(best.epoch, best.found.tiles,
+                                {candidates.candidates(), &end, [&](const ProofProgress& at) { line.show(proof_text(at)); }});
+    }
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
-    PriceReport report = price_report(best.epoch, best.found.tiles, scale.scale());
+    PriceReport report = price_report(best.epoch, proof ? proof->tiles : best.found.tiles, scale.scale());
     report.search = SearchFacts{candidates.candidates(), best.evaluations, time.count(),
                                 best.complete,           best.found.start, best.found.sweeps};
+    if (proof) {
+      report.search->evaluations += proof->evaluations;
+      report.search->complete = proof->optimal();
+      report.search->proof = ProofFacts{std::max(proof->lower_bound, report.floor), proof->nodes};
+    }
     write(report);
     if (end.interrupted()) throw Interrupted{};
   }

@@ -13,6 +13,12 @@
 
 namespace joulegrid {
 
+/// How far a schedule can be from the cheapest of its family.
+struct ProofFacts {
+  GridSteps lower_bound;  ///< no tiles cost less
+  std::uint64_t nodes = 0;
+};
+
 /// How a schedule was found.
 struct SearchFacts {
   Candidates candidates = Candidates::divisors;
@@ -21,6 +27,7 @@ struct SearchFacts {
   bool complete = true;
   std::optional<Start> start{};  ///< for an epoch: where the winning descent began, and its sweeps
   int sweeps = 0;
+  std::optional<ProofFacts> proof{};
 };
 
 /// One schedule of one problem and its price: what `model` and `search` say.

@@ -14,11 +14,15 @@ namespace {
 
 using Signed = PlacementBound::Signed;
 
-constexpr std::size_t most_tiles = std::size_t{1} << 22;
+constexpr std::size_t most_tiles = std::size_t{1} << 20;    // of all call groups and layers together
 constexpr std::int64_t most_count = std::int64_t{1} << 60;  // of cells and reads: two of them multiply within 128 bits
 
+[[noreturn]] void throw_too_large() {
+  throw Error(ErrorCode::overflow, "the epoch is too large for a proof: its sums might not fit 128 bits");
+}
+
 std::int64_t narrowed(Wide value) {
-  if (value > static_cast<Wide>(most_count)) throw_overflow();
+  if (value > static_cast<Wide>(most_count)) throw_too_large();
   return static_cast<std::int64_t>(value);
 }
 
@@ -66,7 +70,8 @@ PlacementBound::PlacementBound(const Epoch& epoch, Candidates candidates) : laye
 }
 
 void PlacementBound::require_room() {
-  // A bound is a sum of fewer than `parts` terms, each at most (twice the reads of a cell) · (cells within all radii).
+  // A bound is a sum of at most 2 · `parts` sums over the levels, each at most (twice the most reads of a cell) · (3 ·
+  // squares): less than 2^124.
   long double reads = 0;
   std::size_t users = 0;
   for (const std::vector<User>& of_overlay : users_) {
@@ -86,7 +91,7 @@ void PlacementBound::require_room() {
   const long double squares = static_cast<long double>(squares_below(radii_ + 1));
   const auto parts = static_cast<long double>(users_.size() + users);
   const auto room = static_cast<long double>(most_count);
-  if (reads * 4 > room || squares * 4 > room || reads * squares * parts > room * room) throw_overflow();
+  if (reads * 4 > room || squares * 4 > room || reads * squares * parts > room * room) throw_too_large();
   most_price_ = static_cast<std::int64_t>(reads) * 2;
 }
 
@@ -96,9 +101,11 @@ void PlacementBound::add_coordinate(const Epoch& epoch, std::size_t group, std::
   const Gemm gemm = epoch.gemm(calls.rows, layer);
   const TileSizes rows(gemm.m, candidates);
   const TileSizes columns(gemm.n, candidates);
-  if (rows.count() > most_tiles / columns.count()) {
-    throw Error(ErrorCode::bad_input, "a layer of " + to_string(gemm.m) + " rows and " + to_string(gemm.n) +
-                                          " columns has too many tiles to prove which ones are best");
+  std::size_t listed = 0;
+  for (const Coordinate& coordinate : coordinates_) listed += coordinate.tiles.size();
+  if (rows.count() > (most_tiles - listed) / columns.count()) {
+    throw Error(ErrorCode::bad_input,
+                "the epoch has more than " + std::to_string(most_tiles) + " tiles to choose from, too many for a proof");
   }
   const std::size_t index = coordinates_.size();
   Coordinate& added = coordinates_.emplace_back();
