@@ -304,6 +304,15 @@ class CliTest(unittest.TestCase):
             self.assertIn("Proven optimal over all " + ("tile sizes" if "all" in args else "divisor tiles"), said)
             self.assertNotIn("proof", json.loads(run("search", *args, "--family", "sa_cache", "--json").stdout))
 
+    def test_prove_finds_better_tiles_than_the_descent_and_saves_them(self):
+        epoch = ["mlp", "--dims", "72,48,8,40", "--examples", 320, "--batch", 32]
+        args = ["search", *epoch, "--family", "sa_cache", "--json"]
+        self.assertEqual(json.loads(run(*args).stdout)["steps"], 41042198)
+        save = self.path / "best.json"
+        found = json.loads(run(*args, "--prove", "--save", save).stdout)
+        self.assertEqual((found["steps"], found["proof"]["optimal"]), (40793637, True))
+        self.assertEqual(json.loads(run("model", *epoch, "--schedule", save, "--json").stdout)["steps"], 40793637)
+
     def test_prove_that_is_stopped_states_what_it_knows(self):
         args = ["search", "mlp", "--dims", ",".join(["5040"] * 20), "--examples", 100003, "--batch", "64", "--family", "sa_cache",
                 "--prove", "--budget", "300ms"]
