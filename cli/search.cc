@@ -1,4 +1,7 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -13,6 +16,7 @@
 #include "joulegrid/schedule/schedule_file.h"
 #include "joulegrid/search/batch_search.h"
 #include "joulegrid/search/nest_search.h"
+#include "joulegrid/search/tile_proof.h"
 
 namespace joulegrid::cli {
 
@@ -24,6 +28,7 @@ struct Common {
   CandidatesOption candidates;
   ThreadsOption threads;
   std::string family = "nest", budget, evaluations, seed, save;
+  bool prove = false;
 
   void add_to(CLI::App& command) {
     command.add_option("--family", family, "schedule family to search: loop nests (the default) or flat tiles")
@@ -36,6 +41,7 @@ struct Common {
     threads.add_to(command, "search nests");
     candidates.add_to(command);
     command.add_option("--save", save, "write the schedule to this file, for `model --schedule`")->type_name("FILE");
+    command.add_flag("--prove", prove, "prove that no tiles are cheaper, or say how much cheaper they could be at most");
     scale.add_to(command);
     output.add_to(command);
   }
@@ -67,6 +73,7 @@ struct Common {
     (void)scale.scale();
     (void)nest_options();
     if (!budget.empty()) (void)parse_duration(budget, "--budget");
+    if (prove && nests()) throw Error(ErrorCode::bad_input, "is an option of --family sa_cache", "--prove");
     output.check();
     if (!save.empty()) require_writable(save);
     if (!save.empty() && save == output.file) {
@@ -130,6 +137,8 @@ struct SearchGemm : Common {
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
     PriceReport report = price_report(gemm, EpochTiles{{found.tile}}, scale.scale());
     report.search = SearchFacts{candidates.candidates(), found.evaluations, time.count(), found.complete};
+    // The search leaves out only what a bound excludes.
+    if (prove) report.search->proof = ProofFacts{found.complete ? found.steps : report.floor, 0};
     write(report);
     if (end.interrupted()) throw Interrupted{};
   }
@@ -138,10 +147,17 @@ struct SearchGemm : Common {
 struct SearchMlp : Common {
   EpochArguments arguments;
 
+  std::string proof_text(const ProofProgress& at) const {
+    const auto best = static_cast<double>(at.best.count());
+    return fmt::format("proof: best {}, proven within {:.3f} %, {} nodes", si(scale.scale().joules(at.best).count(), "J", 5),
+                       100 * (1 - static_cast<double>(at.lower_bound.count()) / best), at.nodes);
+  }
+
   void run() const {
     const std::vector<std::uint64_t> widths = parse_sizes(arguments.dims, "--dims");
     const std::uint64_t examples = parse_size(arguments.examples, "--examples");
     check();
+    if (prove && arguments.batch == "auto") throw Error(ErrorCode::bad_input, "a proof is of one batch; --batch auto has many", "--prove");
     const std::vector<std::uint64_t> batches =
         arguments.batch == "auto" ? batch_candidates(examples)
                                   : std::vector<std::uint64_t>{parse_batch(arguments.batch, "--batch").value_or(examples)};
@@ -159,10 +175,20 @@ struct SearchMlp : Common {
                 si(scale.scale().joules(at.best).count(), "J", 5));
     };
     const BatchFound best = search_batches(widths, examples, batches, options, progress);
+    std::optional<TileProof> proof;
+    if (prove) {
+      proof = prove_epoch_tiles(best.epoch, best.found.tiles,
+                                {candidates.candidates(), &end, [&](const ProofProgress& at) { line.show(proof_text(at)); }});
+    }
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
-    PriceReport report = price_report(best.epoch, best.found.tiles, scale.scale());
+    PriceReport report = price_report(best.epoch, proof ? proof->tiles : best.found.tiles, scale.scale());
     report.search = SearchFacts{candidates.candidates(), best.evaluations, time.count(),
                                 best.complete,           best.found.start, best.found.sweeps};
+    if (proof) {
+      report.search->evaluations += proof->evaluations;
+      report.search->complete = proof->optimal();
+      report.search->proof = ProofFacts{std::max(proof->lower_bound, report.floor), proof->nodes};
+    }
     write(report);
     if (end.interrupted()) throw Interrupted{};
   }

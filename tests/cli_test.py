@@ -360,6 +360,44 @@ class CliTest(unittest.TestCase):
         for option in ("--seed", "--evaluations", "--threads"):
             self.refused("report", "movement", option, 1, says=f"{option} requires --beyond")
         self.refused("report", "movement", "--beyond", "--evaluations", 0, says="--evaluations")
+    def test_prove_says_that_tiles_are_the_best(self):
+        for args in (["mlp", *EPOCH], ["mlp", *EPOCH, "--candidates", "all"], ["gemm", 24, 36, 60]):
+            found = json.loads(run("search", *args, "--family", "sa_cache", "--prove", "--json").stdout)
+            self.assertIs(found["complete"], True)
+            self.assertEqual({k: found["proof"][k] for k in ("lower_bound_steps", "gap", "optimal")},
+                             {"lower_bound_steps": found["steps"], "gap": 0.0, "optimal": True})
+            self.assertGreaterEqual(found["proof"]["nodes"], 0)
+            said = run("search", *args, "--family", "sa_cache", "--prove").stdout
+            self.assertIn("Proven optimal over all " + ("tile sizes" if "all" in args else "divisor tiles"), said)
+            self.assertNotIn("proof", json.loads(run("search", *args, "--family", "sa_cache", "--json").stdout))
+
+    def test_prove_finds_better_tiles_than_the_descent_and_saves_them(self):
+        epoch = ["mlp", "--dims", "72,48,8,40", "--examples", 320, "--batch", 32]
+        args = ["search", *epoch, "--family", "sa_cache", "--json"]
+        self.assertEqual(json.loads(run(*args).stdout)["steps"], 41042198)
+        save = self.path / "best.json"
+        found = json.loads(run(*args, "--prove", "--save", save).stdout)
+        self.assertEqual((found["steps"], found["proof"]["optimal"]), (40793637, True))
+        self.assertEqual(json.loads(run("model", *epoch, "--schedule", save, "--json").stdout)["steps"], 40793637)
+
+    def test_prove_that_is_stopped_states_what_it_knows(self):
+        args = ["search", "mlp", "--dims", ",".join(["5040"] * 20), "--examples", 100003, "--batch", "64", "--family", "sa_cache",
+                "--prove", "--budget", "300ms"]
+        found = json.loads(run(*args, "--json").stdout)
+        self.assertIs(found["complete"], False)
+        proof = found["proof"]
+        self.assertIs(proof["optimal"], False)
+        self.assertLess(proof["lower_bound_steps"], found["steps"])
+        self.assertGreaterEqual(proof["lower_bound_steps"], found["floor_steps"])
+        self.assertAlmostEqual(proof["gap"], found["steps"] / proof["lower_bound_steps"] - 1)
+        self.assertRegex(run(*args).stdout, r"At most \d+\.\d{4} % above the best of all divisor tiles\.")
+
+    def test_prove_refuses_what_it_cannot_prove(self):
+        self.refused("search", "mlp", "--dims", "8,4", "--examples", 8, "--batch", "auto", "--family", "sa_cache", "--prove", says="--prove")
+        self.refused("search", "mlp", "--dims", f"{2**30},8", "--examples", 2**30, "--batch", "8", "--family", "sa_cache", "--prove",
+                     says="too large for a proof")
+        self.refused("search", "mlp", "--dims", "8,1000003", "--examples", 1000003, "--batch", "full", "--family", "sa_cache",
+                     "--candidates", "all", "--prove", says="too many for a proof")
 
     def test_an_interrupt_prints_the_best_so_far_and_exits_with_4(self):
         save = self.path / "best.json"

@@ -36,6 +36,16 @@ Json layers_json(const Epoch& epoch, const Packing& packing) {
   return json;
 }
 
+Json proof_json(GridSteps steps, const ProofFacts& proof) {
+  const Wide bound = proof.lower_bound.count();
+  Json json;
+  json["lower_bound_steps"] = bound;
+  json["gap"] = rounded_quotient(checked_sub(steps.count(), bound), bound);
+  json["optimal"] = proof.lower_bound == steps;
+  json["nodes"] = proof.nodes;
+  return json;
+}
+
 void add_search(Json& json, const SearchFacts& facts) {
   if (!facts.nests) json["candidates"] = facts.candidates == Candidates::divisors ? "divisors" : "all";
   json["evaluations"] = facts.evaluations;
@@ -70,7 +80,10 @@ std::string price_document(const PriceReport& report) {
   if (std::holds_alternative<Epoch>(report.problem)) json["layers"] = layers_json(epoch, report.packing);
   json["regions"] = regions_json(report.packing);
   add_schedule(json, report.problem, report.schedule);
-  if (report.search) add_search(json, *report.search);
+  if (report.search) {
+    add_search(json, *report.search);
+    if (report.search->proof) json["proof"] = proof_json(report.packing.steps, *report.search->proof);
+  }
   return json_text(json);
 }
 

@@ -19,6 +19,12 @@ struct NestSearchFacts {
   int rounds = 0;
 };
 
+/// How far a schedule can be from the cheapest of its family.
+struct ProofFacts {
+  GridSteps lower_bound;  ///< no tiles cost less
+  std::uint64_t nodes = 0;
+};
+
 /// How a schedule was found.
 struct SearchFacts {
   Candidates candidates = Candidates::divisors;  ///< of tiles
@@ -28,6 +34,7 @@ struct SearchFacts {
   std::optional<Start> start{};  ///< for an epoch's tiles: where the winning descent began, and its sweeps
   int sweeps = 0;
   std::optional<NestSearchFacts> nests{};  ///< for nests
+  std::optional<ProofFacts> proof{};  ///< for tiles, where asked for
 };
 
 /// One schedule of one problem and its price: what `model` and `search` say.

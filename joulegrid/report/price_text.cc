@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "joulegrid/grid/distance.h"
@@ -152,12 +154,23 @@ std::string nest_search_lines(const SearchFacts& facts) {
   return text;
 }
 
-std::string search_lines(const SearchFacts& facts) {
+/// In percent, rounded up.
+std::string proof_line(GridSteps steps, const ProofFacts& proof, const std::string& sizes) {
+  if (proof.lower_bound == steps) return "Proven optimal over " + sizes + ".\n";
+  const Wide bound = proof.lower_bound.count();
+  const double gap = rounded_quotient(checked_sub(steps.count(), bound), bound);
+  constexpr double units = 1e6;  // in 1: four digits of a percent
+  const double rounded_up = std::ceil(std::nextafter(gap, std::numeric_limits<double>::infinity()) * units) / units;
+  return fmt::format("At most {:.4f} % above the best of {}.\n", 100 * rounded_up, sizes);
+}
+
+std::string search_lines(GridSteps steps, const SearchFacts& facts) {
   if (facts.nests) return nest_search_lines(facts);
-  const char* sizes = facts.candidates == Candidates::divisors ? "all divisor tiles" : "all tile sizes";
+  const std::string sizes = facts.candidates == Candidates::divisors ? "all divisor tiles" : "all tile sizes";
   std::string text = fmt::format("Searched {} in {} with {} prices and bounds.\n", sizes, si(facts.seconds, "s", 3),
                                  grouped(facts.evaluations));
   if (facts.start) text += fmt::format("Best from {}, {} sweeps.\n", start_name(*facts.start), facts.sweeps);
+  if (facts.proof) text += proof_line(steps, *facts.proof, sizes);
   if (!facts.complete) text += "Stopped early: a better schedule may exist.\n";
   return text;
 }
@@ -173,7 +186,7 @@ std::string price_text(const PriceReport& report, const TextStyle& style) {
   if (is_epoch) text += layer_table(report, style) + "\n";
   text += region_table(report, style);
   if (is_epoch) text += nest_lines(report);
-  if (report.search) text += "\n" + search_lines(*report.search);
+  if (report.search) text += "\n" + search_lines(report.packing.steps, *report.search);
   return text;
 }
 
