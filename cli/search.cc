@@ -27,13 +27,16 @@ struct Common {
   ScaleOption scale;
   CandidatesOption candidates;
   ThreadsOption threads;
-  std::string family = "nest", budget, evaluations, seed, save;
+  std::string family = "nest", method, budget, evaluations, seed, save;
   bool prove = false;
 
   void add_to(CLI::App& command) {
     command.add_option("--family", family, "schedule family to search: loop nests (the default) or flat tiles")
         ->check(CLI::IsMember({"nest", "sa_cache"}))
         ->type_name("nest|sa_cache");
+    command.add_option("--method", method, "nest: annealing (the default), or beams of growing width")
+        ->check(CLI::IsMember({"annealing", "beam"}))
+        ->type_name("annealing|beam");
     command.add_option("--budget", budget, "end after this long: 30s, 500ms, 2min (nest: 10s; sa_cache: when done)")
         ->type_name("TIME");
     command.add_option("--evaluations", evaluations, "nest: end after so many prices of changed nests")->type_name("N");
@@ -67,6 +70,7 @@ struct Common {
       }
     };
     only_for(candidates.name, "--candidates", "sa_cache");
+    only_for(method, "--method", "nest");
     only_for(evaluations, "--evaluations", "nest");
     only_for(seed, "--seed", "nest");
     only_for(threads.count, "--threads", "nest");
@@ -83,6 +87,8 @@ struct Common {
 
   NestSearchOptions nest_options() const {
     NestSearchOptions options;
+    if (method == "beam") options.method = NestMethod::beam;
+    if (method == "beam" && !seed.empty()) throw Error(ErrorCode::bad_input, "beams have nothing random", "--seed");
     if (!seed.empty()) options.seed = parse_count(seed, "--seed");
     if (!evaluations.empty()) options.evaluations = parse_count(evaluations, "--evaluations");
     options.threads = threads.threads();
@@ -111,7 +117,7 @@ struct Common {
     report.search = SearchFacts{.evaluations = found.evaluations,
                                 .seconds = time.count(),
                                 .complete = !end.interrupted(),
-                                .nests = NestSearchFacts{options.seed, found.rounds}};
+                                .nests = NestSearchFacts{options.method, options.seed, found.rounds}};
     write(report);
     if (end.interrupted()) throw Interrupted{};
   }
@@ -157,7 +163,8 @@ struct SearchMlp : Common {
     const std::vector<std::uint64_t> widths = parse_sizes(arguments.dims, "--dims");
     const std::uint64_t examples = parse_size(arguments.examples, "--examples");
     check();
-    if (prove && arguments.batch == "auto") throw Error(ErrorCode::bad_input, "a proof is of one batch; --batch auto has many", "--prove");
+    if (prove && arguments.batch == "auto")
+      throw Error(ErrorCode::bad_input, "a proof is of one batch; --batch auto has many", "--prove");
     const std::vector<std::uint64_t> batches =
         arguments.batch == "auto" ? batch_candidates(examples)
                                   : std::vector<std::uint64_t>{parse_batch(arguments.batch, "--batch").value_or(examples)};

@@ -50,9 +50,10 @@ void add_search(Json& json, const SearchFacts& facts) {
   if (!facts.nests) json["candidates"] = facts.candidates == Candidates::divisors ? "divisors" : "all";
   json["evaluations"] = facts.evaluations;
   json["seconds"] = facts.seconds;
-  json["seed"] = nullptr;  // nothing in a search for tiles is random
-  if (facts.nests) json["seed"] = facts.nests->seed;
+  json["seed"] = nullptr;  // only annealing is random
+  if (facts.nests && facts.nests->method == NestMethod::annealing) json["seed"] = facts.nests->seed;
   json["complete"] = facts.complete;
+  if (facts.nests) json["method"] = method_name(facts.nests->method);
   if (facts.nests) json["rounds"] = facts.nests->rounds;
   if (facts.start) {
     json["winning_start"] = start_name(*facts.start);

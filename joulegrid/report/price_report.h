@@ -9,13 +9,15 @@
 #include "joulegrid/report/energy_scale.h"
 #include "joulegrid/report/text.h"
 #include "joulegrid/schedule/schedule.h"
+#include "joulegrid/search/nest_search.h"
 #include "joulegrid/search/sa_cache_search.h"
 
 namespace joulegrid {
 
 /// What a search for nests depended on.
 struct NestSearchFacts {
-  std::uint64_t seed = 1;
+  NestMethod method = NestMethod::annealing;
+  std::uint64_t seed = 1;  ///< of annealing
   int rounds = 0;
 };
 
@@ -34,7 +36,7 @@ struct SearchFacts {
   std::optional<Start> start{};  ///< for an epoch's tiles: where the winning descent began, and its sweeps
   int sweeps = 0;
   std::optional<NestSearchFacts> nests{};  ///< for nests
-  std::optional<ProofFacts> proof{};  ///< for tiles, where asked for
+  std::optional<ProofFacts> proof{};       ///< for tiles, where asked for
 };
 
 /// One schedule of one problem and its price: what `model` and `search` say.

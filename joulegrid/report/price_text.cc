@@ -147,9 +147,11 @@ std::string nest_lines(const PriceReport& report) {
 }
 
 std::string nest_search_lines(const SearchFacts& facts) {
+  const bool annealing = facts.nests->method == NestMethod::annealing;
   std::string text =
-      fmt::format("Searched for {} in {} rounds of annealing; the same again: --seed {} --evaluations {}\n",
-                  si(facts.seconds, "s", 3), facts.nests->rounds, to_string(facts.nests->seed), to_string(facts.evaluations));
+      fmt::format("Searched for {} in {} rounds {}; the same again: {} --evaluations {}\n", si(facts.seconds, "s", 3),
+                  facts.nests->rounds, annealing ? "of annealing" : "of wider beams",
+                  annealing ? "--seed " + to_string(facts.nests->seed) : "--method beam", to_string(facts.evaluations));
   if (!facts.complete) text += "Interrupted: a better schedule may be found in more time.\n";
   return text;
 }

@@ -13,6 +13,7 @@
 #include "joulegrid/search/epoch_even_steps.h"
 #include "joulegrid/search/in_order.h"
 #include "joulegrid/search/nest_annealing.h"
+#include "joulegrid/search/nest_beam.h"
 
 namespace joulegrid {
 
@@ -126,18 +127,7 @@ class NestSearch {
   }
 
   NestsFound run() {
-    const bool one_gemm = contenders_.size() == 1 && contenders_.front().nests() == 1;
-    for (length_ = one_gemm ? first_length_of_gemm : first_length_of_epoch; !ended(); length_ *= 2) {
-      const std::uint64_t before = best_.evaluations;
-      ++best_.rounds;
-      if (one_gemm) {
-        anneal_alone(gemm_chains);
-      } else {
-        anneal_afresh();
-      }
-      drop_dear_ones();
-      if (best_.evaluations == before) --best_.rounds;
-    }
+    options_.method == NestMethod::beam ? widen_beams() : anneal();
     if (best_.steps.count() == unpriceable) throw_overflow();
     return best_;
   }
@@ -150,6 +140,87 @@ class NestSearch {
     std::uint64_t length;
     std::uint64_t sequence = 0;  ///< of its random numbers, which are its own in the whole search
   };
+
+  void anneal() {
+    const bool one_gemm = contenders_.size() == 1 && contenders_.front().nests() == 1;
+    for (length_ = one_gemm ? first_length_of_gemm : first_length_of_epoch; !ended(); length_ *= 2) {
+      const std::uint64_t before = best_.evaluations;
+      ++best_.rounds;
+      if (one_gemm) {
+        anneal_alone(gemm_chains);
+      } else {
+        anneal_afresh();
+      }
+      drop_dear_ones();
+      if (best_.evaluations == before) --best_.rounds;
+    }
+  }
+
+  /// Beams of twice the width in each round, until the widest possible.
+  void widen_beams() {
+    bool more = true;
+    for (std::size_t width = 1; more && !ended(); width *= 2) {
+      ++best_.rounds;
+      const std::uint64_t before = best_.evaluations;
+      more = beam_alone(width);
+      assemble();
+      price_exactly();
+      drop_dear_ones();
+      if (best_.evaluations == before) --best_.rounds;
+    }
+  }
+
+  /// Each nest of each contender as if it were the only one. Says whether a wider beam can find more, and there is time for it.
+  bool beam_alone(std::size_t width) {
+    struct Job {
+      std::size_t contender;
+      std::size_t nest;
+      bool through;
+      bool reflected;
+    };
+    // Other variants rarely win; where there is one small nest to find they cost nothing to speak of.
+    constexpr std::size_t widest_with_all_variants = 2;
+    const bool all_variants = width <= widest_with_all_variants && racing_.size() == 1 && contenders_[racing_[0]].nests() == 1;
+    std::vector<Job> jobs;
+    for (const std::size_t i : racing_) {
+      const Contender& contender = contenders_[i];
+      for (std::size_t nest = 0; nest < contender.nests(); ++nest) {
+        for (const bool through : {true, false}) {
+          for (const bool reflected : {true, false}) {
+            const std::vector<NestDraft>& best = contender.alone[nest].drafts;
+            const bool won =
+                !best.empty() && best.front().order.through == through && best.front().order.reflected == reflected;
+            if (width <= widest_with_all_variants || won) jobs.push_back({i, nest, through, reflected});
+          }
+        }
+      }
+    }
+    constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
+    const std::uint64_t left = options_.evaluations ? *options_.evaluations - best_.evaluations : unlimited;
+    std::vector<BeamFound> results(jobs.size());
+    std::atomic<std::uint64_t> evaluations{best_.evaluations};
+    const std::size_t done = run_in_order(jobs.size(), options_.threads, options_.stop, [&](std::size_t i) {
+      const Job& job = jobs[i];
+      results[i] =
+          search_nest_beam(contenders_[job.contender].gemm(job.nest), {width, left, job.through, job.reflected, options_.stop});
+      report(evaluations += results[i].evaluations);
+      return !results[i].drafts.empty();
+    });
+    const std::uint64_t most = options_.evaluations.value_or(unlimited);
+    bool saturated = true;
+    for (std::size_t i = 0; i < done; ++i) {
+      const BeamFound& found = results[i];
+      if (found.evaluations > most - best_.evaluations) return false;
+      best_.evaluations += found.evaluations;
+      saturated = saturated && found.saturated;
+      Contender& contender = contenders_[jobs[i].contender];
+      Annealed& best = contender.alone[jobs[i].nest];
+      if (best.drafts.empty() || found.steps < best.steps) best = {{found.drafts.front()}, found.steps};
+      if (contender.nests() > 1) continue;
+      for (const NestDraft& draft : found.drafts) consider(contender.epoch, {draft});
+    }
+    return done == jobs.size() && !saturated;
+  }
 
   bool ended() const {
     return (options_.stop != nullptr && options_.stop->requested()) ||
@@ -347,6 +418,8 @@ class NestSearch {
 };
 
 }  // namespace
+
+const char* method_name(NestMethod method) { return method == NestMethod::beam ? "beam" : "annealing"; }
 
 NestsFound search_nests(const std::vector<Epoch>& epochs, const NestSearchOptions& options) {
   check(!epochs.empty(), "at least one epoch to search");

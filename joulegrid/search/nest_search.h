@@ -12,6 +12,15 @@
 
 namespace joulegrid {
 
+/// How nests are searched; docs/search.md.
+enum class NestMethod {
+  annealing,  ///< chains of random changes
+  beam,       ///< nests built from the innermost loop outward, in beams of growing width; nothing random
+};
+
+/// "annealing" or "beam".
+const char* method_name(NestMethod method);
+
 /// How far a search for nests is.
 struct NestSearchProgress {
   int round;                  ///< counted from 1
@@ -22,7 +31,8 @@ struct NestSearchProgress {
 };
 
 struct NestSearchOptions {
-  std::uint64_t seed = 1;
+  NestMethod method = NestMethod::annealing;
+  std::uint64_t seed = 1;                                     ///< of annealing
   std::optional<std::uint64_t> evaluations{};                 ///< ends the search after so many
   unsigned threads = 1;                                       ///< at least 1
   const Stop* stop = nullptr;                                 ///< ends it early, with the best so far
@@ -39,8 +49,8 @@ struct NestsFound {
 };
 
 /// Searches the nests of an epoch, or of the cheapest one of several that differ in the batch; a GEMM is an epoch of one layer.
-/// Simulated annealing in rounds of growing length, docs/search.md, "The search over nests". What is found depends on the
-/// epochs, the seed and the number of evaluations only. Either `evaluations` or `stop` must be given. Throws Error(overflow)
+/// In rounds of growing length or width; docs/search.md, "The search over nests". What is found depends on the epochs, the
+/// method, the seed and the number of evaluations only. Either `evaluations` or `stop` must be given. Throws Error(overflow)
 /// where the price of nothing that was found fits 128 bits.
 NestsFound search_nests(const std::vector<Epoch>& epochs, const NestSearchOptions& options);
 

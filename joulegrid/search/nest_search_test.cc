@@ -115,6 +115,40 @@ TEST(NestSearch, finds_the_same_again_in_as_many_evaluations_as_a_stopped_one_ha
   }
 }
 
+TEST(NestSearch, beams_depend_on_the_number_of_evaluations_only) {
+  const std::vector<std::uint64_t> widths{12, 40, 7};
+  for (const std::vector<Epoch>& epochs :
+       {std::vector<Epoch>{Epoch::of({16, 16, 16})}, std::vector<Epoch>{{widths, 48, 7}, {widths, 48, 48}, {widths, 48, 16}}}) {
+    NestSearchOptions options = evaluations(30000);
+    options.method = NestMethod::beam;
+    const NestsFound one = search_nests(epochs, options);
+    EXPECT_LE(one.evaluations, 30000U);
+    EXPECT_GT(one.evaluations, 3000U);
+    EXPECT_EQ(one.steps, pack(nest_overlays(one.epoch, one.nests)).steps);
+    options.threads = 3;
+    options.seed = 2;  // nothing is random
+    EXPECT_EQ(search_nests(epochs, options).nests, one.nests);
+    options.evaluations = one.evaluations;
+    const NestsFound again = search_nests(epochs, options);
+    EXPECT_EQ(again.nests, one.nests);
+    EXPECT_EQ(again.evaluations, one.evaluations);
+    Stop stop;
+    stop.set_deadline(Stop::Clock::now() + std::chrono::milliseconds(30));
+    options.evaluations.reset();
+    options.stop = &stop;
+    const NestsFound stopped = search_nests(epochs, options);
+    options.evaluations = stopped.evaluations;
+    options.stop = nullptr;
+    EXPECT_EQ(search_nests(epochs, options).nests, stopped.nests);
+  }
+}
+
+TEST(NestSearch, beams_end_when_wider_ones_find_the_same) {
+  NestSearchOptions options = evaluations(100'000'000);
+  options.method = NestMethod::beam;
+  EXPECT_LT(search_nests({Epoch::of({2, 2, 3})}, options).evaluations, 1'000'000U);
+}
+
 TEST(NestSearch, is_no_worse_after_more_rounds) {
   GridSteps before(~Wide{0});
   for (const std::uint64_t rounds : {1U, 3U, 7U}) {  // a round is as long as all before it, and one of the first
