@@ -188,9 +188,9 @@ class NestSearch {
         for (const bool through : {true, false}) {
           for (const bool reflected : {true, false}) {
             const std::vector<NestDraft>& best = contender.alone[nest].drafts;
-            const bool won =
-                !best.empty() && best.front().order.through == through && best.front().order.reflected == reflected;
-            if (width <= widest_with_all_variants || won) jobs.push_back({i, nest, through, reflected});
+            const LoopOrder usual = best.empty() ? LoopOrder{} : best.front().order;
+            if (!all_variants && (through != usual.through || reflected != usual.reflected)) continue;
+            jobs.push_back({i, nest, through, reflected});
           }
         }
       }
