@@ -65,6 +65,18 @@ struct Contender {
     return static_cast<double>(gemm(nest).macs()) * static_cast<double>(group(nest).calls) / static_cast<double>(epoch.macs());
   }
 
+  /// How long chains that change the nest are, of 1: where it matters little, shorter.
+  double weight(std::size_t nest) const {
+    constexpr double least = 1.0 / 16;
+    return std::clamp(share(nest) * static_cast<double>(nests()), least, 1.0);
+  }
+
+  double weight_of_all() const {
+    double sum = 0;
+    for (std::size_t nest = 0; nest < nests(); ++nest) sum += weight(nest);
+    return sum;
+  }
+
   bool priced() const { return !together.drafts.empty(); }
 };
 
@@ -253,6 +265,9 @@ class NestSearch {
     return done == chains.size() && !ended();
   }
 
+  /// A part or a multiple of this round's length.
+  std::uint64_t scaled(double by) const { return static_cast<std::uint64_t>(by * static_cast<double>(length_)); }
+
   AnnealingPlan plan_of(const Chain& chain, double share = 1) const {
     return {chain.length, chain.kind.hottest * share, options_.stop};
   }
@@ -269,7 +284,8 @@ class NestSearch {
     std::vector<Chain> chains;
     for (const std::size_t contender : racing_) {
       for (std::size_t nest = 0; nest < contenders_[contender].nests(); ++nest) {
-        for (const ChainKind& kind : kinds) chains.push_back({contender, nest, kind, length_});
+        const std::uint64_t length = scaled(contenders_[contender].weight(nest));
+        for (const ChainKind& kind : kinds) chains.push_back({contender, nest, kind, length});
       }
     }
     const auto anneal = [&](const Chain& chain, Random& random) {
@@ -326,10 +342,7 @@ class NestSearch {
       for (const std::size_t i : racing_) {
         const Contender& contender = contenders_[i];
         if (nest >= contender.nests() || !contender.priced()) continue;
-        // Nests that matter little get shorter chains.
-        const double weight = std::clamp(contender.share(nest) * static_cast<double>(contender.nests()), 0.125, 1.0);
-        const auto length = static_cast<std::uint64_t>(weight * static_cast<double>(length_));
-        for (const ChainKind& kind : nest_chains) chains.push_back({i, nest, kind, length});
+        for (const ChainKind& kind : nest_chains) chains.push_back({i, nest, kind, scaled(contender.weight(nest))});
       }
       const auto anneal = [&](const Chain& chain, Random& random) {
         const Contender& contender = contenders_[chain.contender];
@@ -351,7 +364,7 @@ class NestSearch {
     for (const std::size_t i : racing_) {
       const Contender& contender = contenders_[i];
       if (contender.nests() == 1) continue;
-      for (const ChainKind& kind : epoch_chains) chains.push_back({i, 0, kind, length_ * contender.nests() / 2});
+      for (const ChainKind& kind : epoch_chains) chains.push_back({i, 0, kind, scaled(contender.weight_of_all() / 2)});
     }
     const auto anneal = [&](const Chain& chain, Random& random) {
       const Contender& contender = contenders_[chain.contender];
