@@ -122,6 +122,13 @@ std::vector<NestDraft> without_idle_marks(const Epoch& epoch, std::vector<NestDr
   return drafts;
 }
 
+/// The number's bits in reverse: counting up, it halves what is left over and over.
+std::uint64_t reversed(std::uint64_t number) {
+  std::uint64_t result = 0;
+  for (int bit = 0; bit < 64; ++bit, number >>= 1U) result = result << 1U | (number & 1U);
+  return result;
+}
+
 class NestSearch {
  public:
   NestSearch(const std::vector<Epoch>& epochs, const NestSearchOptions& options)
@@ -130,6 +137,8 @@ class NestSearch {
       racing_.push_back(contenders_.size());
       contenders_.emplace_back(epoch);
     }
+    // Neighbours far apart, so that a search that is stopped in its first round has looked everywhere a little.
+    std::sort(racing_.begin(), racing_.end(), [](std::size_t a, std::size_t b) { return reversed(a) < reversed(b); });
     // Should the search be stopped before it has found anything.
     std::vector<NestDraft> plain;
     for (std::size_t nest = 0; nest < contenders_.front().nests(); ++nest) {
