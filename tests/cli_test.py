@@ -75,8 +75,11 @@ class CliTest(unittest.TestCase):
                                     ("--threads", "1025", "1024"), ("--budget", "soon", "--budget")):
             self.refused("search", "gemm", 4, 4, 4, option, value, says=says)
             self.refused("search", "mlp", *EPOCH, option, value, says=says)
-        for option in ("--seed", "--evaluations", "--threads"):
-            self.refused("search", "gemm", 4, 4, 4, "--family", "sa_cache", option, 1, says="is an option of --family nest")
+        for option, value in (("--seed", 1), ("--evaluations", 1), ("--threads", 1), ("--method", "beam")):
+            self.refused("search", "gemm", 4, 4, 4, "--family", "sa_cache", option, value, says="is an option of --family nest")
+        self.refused("search", "gemm", 4, 4, 4, "--prove", says="is an option of --family sa_cache")
+        self.refused("search", "gemm", 4, 4, 4, "--method", "beam", "--seed", 1, says="nothing random")
+        self.refused("search", "gemm", 4, 4, 4, "--method", "magic", says="method")
 
     def test_an_empty_value_is_not_an_option_that_was_not_given(self):
         for option in ("--dims", "--examples", "--batches", "--gemm", "--date", "--joules-per-step", "--output"):
@@ -318,6 +321,9 @@ class CliTest(unittest.TestCase):
             self.assertNotEqual(found("--evaluations", 30000, "--seed", 8)["nest"], first["nest"])
             timed = found("--budget", "300ms")
             self.assertEqual(found("--evaluations", timed["evaluations"]), timed)
+            beam = found("--method", "beam", "--evaluations", 300000, "--threads", 1)
+            self.assertEqual((beam["method"], beam["seed"]), ("beam", None))
+            self.assertEqual(found("--method", "beam", "--evaluations", beam["evaluations"], "--threads", 3), beam)
 
     def test_saved_nests_are_priced_as_the_search_priced_them(self):
         for args in (["gemm", 60, 40, 50], ["mlp", *EPOCH]):
