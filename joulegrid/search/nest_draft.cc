@@ -112,7 +112,8 @@ Nest NestDraft::nest() const {
     const std::size_t dimension = order.dimensions[at];
     nest.loops.push_back({all_dimensions[dimension], cuts[dimension].trips[next[dimension]++]});
     for (const Operand operand : all_operands) {
-      if ((order.marks[at + 1] >> static_cast<unsigned>(operand) & 1U) != 0) nest.marks.push_back({at + 1, operand});
+      const unsigned marks = order.marks[at + 1];
+      if ((marks >> static_cast<unsigned>(operand) & 1U) != 0) nest.marks.push_back({at + 1, operand});
     }
   }
   if (nest.loops.empty()) nest.loops.push_back({Dimension::m, 1});
