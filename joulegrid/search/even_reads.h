@@ -13,7 +13,7 @@ namespace joulegrid {
 /// With perfect loops the reads of every array are exact, and so is a forward nest's price; a reflected one costs no more than
 /// this says (docs/loop-nests.md). Clipped blocks are taken to be as large as the mean of their loop.
 struct EvenReads {
-  static constexpr std::size_t tmp = 3;  ///< 0 to 2 are the bulk arrays, C's with one exit read a cell
+  static constexpr std::size_t tmp = 3;           ///< 0 to 2 are the bulk arrays, C's with one exit read a cell
   static constexpr std::size_t first_buffer = 4;  ///< the others follow by depth, then operand
   static constexpr std::size_t capacity = first_buffer + 3 * LoopOrder::capacity;
 
