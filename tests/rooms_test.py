@@ -12,7 +12,8 @@ ALLOWED = {
     "schedule": {"base", "grid", "network"},
     "ir": {"base", "grid", "network", "schedule"},
     "search": {"base", "grid", "network", "schedule"},
-    "report": {"base", "bound", "grid", "network", "schedule", "ir", "search"},
+    "counter": {"base"},
+    "report": {"base", "bound", "counter", "grid", "network", "schedule", "ir", "search"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<](?:joulegrid/(\w+)/|(cli)/)', re.M)
 # Headers of the library that are not installed may speak nlohmann's JSON; installed ones may not.

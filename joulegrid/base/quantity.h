@@ -39,6 +39,9 @@ using GridSteps = Quantity<struct GridStepsTag, Wide>;
 /// Charged reads: operand reads, and the exit read of every output.
 using Reads = Quantity<struct ReadsTag, Wide>;
 
+/// Energy as a counter counts it: exact, in millionths of a joule.
+using Microjoules = Quantity<struct MicrojoulesTag, Wide>;
+
 /// Energy in joules.
 using Joules = Quantity<struct JoulesTag, double>;
 

@@ -1,0 +1,65 @@
+#include "joulegrid/counter/tick.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+namespace joulegrid {
+
+namespace {
+
+constexpr std::size_t least_changes = 3;
+
+Wide greatest_common_divisor(Wide a, Wide b) {
+  while (b != 0) {
+    const Wide rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+}  // namespace
+
+std::chrono::nanoseconds Tick::mean() const {
+  return std::accumulate(intervals.begin(), intervals.end(), std::chrono::nanoseconds{}) /
+         static_cast<std::int64_t>(intervals.size());
+}
+
+Measured<Tick> measure_tick(EnergyCounter& counter, TimeSource& time, const TickOptions& options) {
+  const TimeSource::Instant end = time.now() + options.limit;
+  const Measured<Reading> first = counter.read();
+  if (!first) return first.fault();
+  Reading last = first.value();
+  std::optional<TimeSource::Instant> last_change;
+  Tick tick;
+  std::size_t changes = 0;
+  while (changes < options.enough_changes && time.now() < end) {
+    time.sleep_for(options.pause);
+    const Measured<Reading> next = counter.read();
+    if (!next) return next.fault();
+    const Reading& reading = next.value();
+    tick.longest_look = std::max(tick.longest_look, std::chrono::nanoseconds(reading.at - last.at));
+    if (reading.energy != last.energy) {
+      const Microjoules change(checked_sub(reading.energy.count(), last.energy.count()));
+      tick.resolution = Microjoules(greatest_common_divisor(change.count(), tick.resolution.count()));
+      tick.smallest_change = changes == 0 ? change : std::min(tick.smallest_change, change);
+      if (last_change) tick.intervals.emplace_back(reading.at - *last_change);
+      last_change = reading.at;
+      ++changes;
+    }
+    last = reading;
+  }
+  if (changes < least_changes) {
+    const std::string within =
+        std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(options.limit).count()) + " ms";
+    if (changes == 0) return Fault{FaultKind::frozen, "the counter did not change within " + within};
+    return Fault{FaultKind::too_few_changes, "the counter changed " + std::to_string(changes) +
+                                                 (changes == 1 ? " time" : " times") + " within " + within +
+                                                 ", which does not tell its tick"};
+  }
+  std::sort(tick.intervals.begin(), tick.intervals.end());
+  return tick;
+}
+
+}  // namespace joulegrid
