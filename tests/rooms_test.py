@@ -13,7 +13,8 @@ ALLOWED = {
     "ir": {"base", "grid", "network", "schedule"},
     "search": {"base", "grid", "network", "schedule"},
     "counter": {"base"},
-    "report": {"base", "bound", "counter", "grid", "network", "schedule", "ir", "search"},
+    "measure": {"base", "counter"},
+    "report": {"base", "bound", "counter", "measure", "grid", "network", "schedule", "ir", "search"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<](?:joulegrid/(\w+)/|(cli)/)', re.M)
 # Headers of the library that are not installed may speak nlohmann's JSON; installed ones may not.

@@ -49,6 +49,14 @@ const char* kind_name(CounterKind kind) {
   return "";
 }
 
+CounterKind parse_kind_name(const std::string& name, const std::string& where) {
+  for (const CounterKind kind :
+       {CounterKind::nvml, CounterKind::rapl, CounterKind::perf, CounterKind::amdsmi, CounterKind::replay, CounterKind::none}) {
+    if (name == kind_name(kind)) return kind;
+  }
+  throw Error(ErrorCode::bad_input, "no kind of counter is called " + in_quotes(name), where);
+}
+
 const char* scope_name(CounterScope scope) { return scope_names.at(static_cast<std::size_t>(scope)).second; }
 
 CounterScope parse_scope_name(const std::string& name, const std::string& where) {
@@ -116,7 +124,7 @@ std::string to_string(ClockEvents events) {
 }
 
 TelemetrySample TelemetrySample::missing(TimeSource::Instant at, const Fault& fault) {
-  return {at, fault, false, fault, fault, fault, fault, fault, fault, fault};
+  return {at, fault, false, fault, fault, fault, fault, fault, fault, fault, fault};
 }
 
 std::vector<ComputeProcess> appeared(const std::vector<ComputeProcess>& before, const std::vector<ComputeProcess>& now) {

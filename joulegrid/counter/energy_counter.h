@@ -19,6 +19,9 @@ enum class CounterKind { nvml, rapl, perf, amdsmi, replay, none };
 /// "nvml".
 const char* kind_name(CounterKind kind);
 
+/// The kind of that name; throws Error(bad_input, where) where there is none.
+CounterKind parse_kind_name(const std::string& name, const std::string& where);
+
 /// What a counter's energy is the energy of.
 enum class CounterScope {
   gpu_board,         ///< one whole GPU board, memory and voltage regulators included
@@ -126,6 +129,7 @@ struct TelemetrySample {
   Measured<std::uint64_t> memory_clock_mhz;
   Measured<ClockEvents> clock_events;
   Measured<std::vector<ComputeProcess>> processes;
+  Measured<Reading> counter = Fault{FaultKind::not_asked, "no reading beside the sample"};  ///< of whoever takes samples
 
   /// A sample where everything is missing for one reason.
   static TelemetrySample missing(TimeSource::Instant at, const Fault& fault);

@@ -9,7 +9,7 @@ namespace joulegrid {
 
 namespace {
 
-constexpr std::array<std::pair<FaultKind, const char*>, 21> names{{
+constexpr std::array<std::pair<FaultKind, const char*>, 24> names{{
     {FaultKind::not_asked, "not_asked"},
     {FaultKind::library_missing, "library_missing"},
     {FaultKind::symbol_missing, "symbol_missing"},
@@ -31,6 +31,9 @@ constexpr std::array<std::pair<FaultKind, const char*>, 21> names{{
     {FaultKind::source_error, "source_error"},
     {FaultKind::recording_ended, "recording_ended"},
     {FaultKind::recording_truncated, "recording_truncated"},
+    {FaultKind::work_failed, "work_failed"},
+    {FaultKind::interrupted, "interrupted"},
+    {FaultKind::not_enough, "not_enough"},
 }};
 
 }  // namespace

@@ -31,6 +31,9 @@ enum class FaultKind {
   source_error,         ///< the library or the system failed for a reason of its own
   recording_ended,      ///< the recording has no further reading
   recording_truncated,  ///< the recording breaks off; it has no further reading
+  work_failed,          ///< what was measured did not do its work
+  interrupted,          ///< somebody ended the measurement before
+  not_enough,           ///< too few values to compute it from
 };
 
 /// The word for it in documents: "device_lost".

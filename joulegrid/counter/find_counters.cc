@@ -96,7 +96,7 @@ std::vector<FoundCounter> find_counters_named(const std::string& name, const Cou
   if (name == "none") return single(std::make_unique<NoneCounter>());
   if (kind_part == "replay") {
     if (!part || part->empty()) refuse("a recording is named like replay:FILE");
-    return single(replay_file(*part));
+    return single(replay(read_recording_file(*part)));
   }
   const auto* const kind = std::find_if(machine_kinds.begin(), machine_kinds.end(),
                                         [&](CounterKind known) { return kind_part == kind_name(known); });

@@ -1,6 +1,5 @@
 #include "joulegrid/counter/recording.h"
 
-#include <deque>
 #include <limits>
 #include <utility>
 
@@ -31,6 +30,7 @@ Json measured_json(const Measured<T>& measured) {
 
 Json description_json(const CounterDescription& description) {
   Json json;
+  json["kind"] = kind_name(description.kind);
   json["name"] = description.name;
   json["scope"] = scope_name(description.scope);
   json["includes"] = description.includes;
@@ -41,6 +41,15 @@ Json description_json(const CounterDescription& description) {
   json["driver"] = description.driver;
   json["longest_gap_ns"] = description.longest_gap ? Json(std::int64_t{description.longest_gap->count()}) : Json(nullptr);
   json["notes"] = description.notes;
+  return json;
+}
+
+Json reading_json(const Measured<Reading>& reading) {
+  if (!reading) return fault_json(reading.fault());
+  Json json;
+  json["t_ns"] = nanoseconds_of(reading.value().at);
+  json["took_ns"] = std::int64_t{reading.value().took.count()};
+  json["energy_uJ"] = reading.value().energy.count();
   return json;
 }
 
@@ -66,6 +75,7 @@ Json sample_json(const TelemetrySample& sample) {
   } else {
     json["processes"] = fault_json(sample.processes.fault());
   }
+  json["counter"] = reading_json(sample.counter);
   return json;
 }
 
@@ -114,7 +124,7 @@ Measured<T> measured_of(const Json& value, const std::string& where) {
 CounterDescription description_of(const Json& json, const std::string& where) {
   const auto text = [&](const char* key) { return text_of(json_member(json, key, where), where); };
   CounterDescription description;
-  description.kind = CounterKind::replay;
+  description.kind = parse_kind_name(text("kind"), where);
   description.name = text("name");
   description.scope = parse_scope_name(text("scope"), where);
   description.includes = texts_of(json_member(json, "includes", where), where);
@@ -170,96 +180,78 @@ TelemetrySample sample_of(const Json& json, const std::string& where) {
     }
     sample.processes = std::move(list);
   }
+  sample.counter = reading_of(json_member(json, "counter", where), where);
   return sample;
+}
+
+Json parse_line(std::string_view line, const std::string& where) {
+  Json json;
+  try {
+    json = parse_json(line, where);
+  } catch (const Error&) {
+    throw Error(ErrorCode::bad_input, "not a line of a recording", where);
+  }
+  if (!json.is_object()) throw Error(ErrorCode::bad_input, "not a line of a recording", where);
+  return json;
+}
+
+/// The first line: what was recorded.
+CounterDescription head_of(std::string_view line, const std::string& where) {
+  const Json json = parse_line(line, where);
+  const Json& named = json_member(json, "recording", where);
+  if (!named.is_string() || named.get<std::string>() != title) {
+    throw Error(ErrorCode::bad_input, "this is not the recording of an energy counter", where);
+  }
+  if (whole_number<std::uint64_t>(json_member(json, "schema_version", where), where) != schema_version) {
+    throw Error(ErrorCode::bad_input, "the recording has a schema_version other than 1", where);
+  }
+  return description_of(json_member(json, "counter", where), where);
+}
+
+/// Any further line.
+void add_line(Recording& recording, std::string_view line, const std::string& where) {
+  const Json json = parse_line(line, where);
+  if (const auto reading = json.find("reading"); reading != json.end()) {
+    recording.readings.push_back(reading_of(*reading, where));
+  } else if (const auto sample = json.find("telemetry"); sample != json.end()) {
+    recording.samples.push_back(sample_of(*sample, where));
+  } else if (const auto totals = json.find("end"); totals != json.end()) {
+    const auto total = [&](const char* key) { return whole_number<std::uint64_t>(json_member(*totals, key, where), where); };
+    if (total("readings") != recording.readings.size() || total("telemetry") != recording.samples.size()) {
+      throw Error(ErrorCode::bad_input, "the recording has not as many lines as its end says", where);
+    }
+    recording.complete = true;
+  } else {
+    recording.others.push_back({std::string(line), where});
+  }
 }
 
 class ReplayCounter final : public EnergyCounter {
  public:
-  ReplayCounter(std::string_view text, const std::string& source) {
-    std::size_t line_number = 0;
-    std::uint64_t readings = 0;
-    std::uint64_t samples = 0;
-    while (!text.empty()) {
-      const std::string where = source + ":" + std::to_string(++line_number);
-      const std::size_t end = text.find('\n');
-      const bool whole = end != std::string_view::npos;
-      const std::string_view line = text.substr(0, end);
-      text.remove_prefix(whole ? end + 1 : text.size());
-      if (!complete_ && line_number > 1) {  // after the last line there is nothing
-        if (!whole) break;                  // the writer was stopped within this one
-        const Json json = parse_line(line, where);
-        if (const auto reading = json.find("reading"); reading != json.end()) {
-          readings_.push_back(reading_of(*reading, where));
-          ++readings;
-        } else if (const auto sample = json.find("telemetry"); sample != json.end()) {
-          samples_.push_back(sample_of(*sample, where));
-          ++samples;
-        } else if (const auto totals = json.find("end"); totals != json.end()) {
-          if (whole_number<std::uint64_t>(json_member(*totals, "readings", where), where) != readings ||
-              whole_number<std::uint64_t>(json_member(*totals, "telemetry", where), where) != samples) {
-            throw Error(ErrorCode::bad_input, "the recording has not as many lines as its end says", where);
-          }
-          complete_ = true;
-        }
-      } else if (line_number == 1 && whole) {
-        const Json json = parse_line(line, where);
-        const Json& named = json_member(json, "recording", where);
-        if (!named.is_string() || named.get<std::string>() != title) {
-          throw Error(ErrorCode::bad_input, "this is not the recording of an energy counter", where);
-        }
-        if (whole_number<std::uint64_t>(json_member(json, "schema_version", where), where) != schema_version) {
-          throw Error(ErrorCode::bad_input, "the recording has a schema_version other than 1", where);
-        }
-        description_ = description_of(json_member(json, "counter", where), where);
-      } else {
-        throw Error(ErrorCode::bad_input,
-                    line_number == 1 ? "this is not the recording of an energy counter" : "the recording goes on after its end",
-                    where);
-      }
-    }
-    if (line_number == 0) throw Error(ErrorCode::bad_input, "the recording is empty", source);
-    if (!complete_) description_.notes.emplace_back("the recording is truncated: it lacks its last line");
+  explicit ReplayCounter(Recording recording) : recording_(std::move(recording)), description_(recording_.counter) {
+    description_.kind = CounterKind::replay;
   }
 
   const CounterDescription& describe() const override { return description_; }
 
   Measured<Reading> read() override {
-    if (readings_.empty()) return ended("reading");
-    Measured<Reading> next = std::move(readings_.front());
-    readings_.pop_front();
-    return next;
+    if (next_reading_ == recording_.readings.size()) return recording_.ended("reading");
+    return recording_.readings[next_reading_++];
   }
 
   TelemetrySample telemetry() override {
-    if (samples_.empty()) return TelemetrySample::missing(last_sample_, ended("telemetry"));
-    TelemetrySample next = std::move(samples_.front());
-    samples_.pop_front();
-    last_sample_ = next.at;
-    return next;
+    if (next_sample_ == recording_.samples.size()) {
+      const TimeSource::Instant last = recording_.samples.empty() ? TimeSource::Instant{} : recording_.samples.back().at;
+      return TelemetrySample::missing(last, recording_.ended("telemetry"));
+    }
+    return recording_.samples[next_sample_++];
   }
 
  private:
-  static Json parse_line(std::string_view line, const std::string& where) {
-    Json json;
-    try {
-      json = parse_json(line, where);
-    } catch (const Error&) {
-      throw Error(ErrorCode::bad_input, "not a line of a recording", where);
-    }
-    if (!json.is_object()) throw Error(ErrorCode::bad_input, "not a line of a recording", where);
-    return json;
-  }
-
-  Fault ended(const std::string& what) const {
-    if (complete_) return {FaultKind::recording_ended, "the recording has no further " + what};
-    return {FaultKind::recording_truncated, "the recording is truncated and has no further " + what};
-  }
-
+  Recording recording_;
   CounterDescription description_;
-  std::deque<Measured<Reading>> readings_;
-  std::deque<TelemetrySample> samples_;
-  TimeSource::Instant last_sample_;
-  bool complete_ = false;
+  std::size_t next_reading_ = 0;
+  std::size_t next_sample_ = 0;
 };
 
 }  // namespace
@@ -274,14 +266,7 @@ Recorder::Recorder(ByteSink& sink, const CounterDescription& description) : sink
 
 void Recorder::reading(const Measured<Reading>& reading) {
   Json json;
-  Json& entry = json["reading"];
-  if (reading) {
-    entry["t_ns"] = nanoseconds_of(reading.value().at);
-    entry["took_ns"] = std::int64_t{reading.value().took.count()};
-    entry["energy_uJ"] = reading.value().energy.count();
-  } else {
-    entry = fault_json(reading.fault());
-  }
+  json["reading"] = reading_json(reading);
   const std::lock_guard lock(mutex_);
   write(line_of(json));
   ++readings_;
@@ -316,22 +301,32 @@ void Recorder::write(std::string line) {
   sink_.write(line);
 }
 
-Measured<Reading> RecordingCounter::read() {
-  Measured<Reading> reading = counter_.read();
-  recorder_.reading(reading);
-  return reading;
+Fault Recording::ended(const std::string& what) const {
+  if (complete) return {FaultKind::recording_ended, "the recording has no further " + what};
+  return {FaultKind::recording_truncated, "the recording is truncated and has no further " + what};
 }
 
-TelemetrySample RecordingCounter::telemetry() {
-  TelemetrySample sample = counter_.telemetry();
-  recorder_.telemetry(sample);
-  return sample;
+Recording read_recording(std::string_view text, const std::string& source) {
+  Recording recording;
+  if (text.empty()) throw Error(ErrorCode::bad_input, "the recording is empty", source);
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::string where = source + ":" + std::to_string(number);
+    const std::size_t end = text.find('\n');
+    const bool whole = end != std::string_view::npos;
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(whole ? end + 1 : text.size());
+    if (recording.complete) throw Error(ErrorCode::bad_input, "the recording goes on after its end", where);
+    if (number == 1) {
+      recording.counter = head_of(line, where);
+    } else if (whole) {  // within the last one its writer may have been stopped
+      add_line(recording, line, where);
+    }
+  }
+  return recording;
 }
 
-std::unique_ptr<EnergyCounter> replay(std::string_view text, const std::string& source) {
-  return std::make_unique<ReplayCounter>(text, source);
-}
+std::unique_ptr<EnergyCounter> replay(Recording recording) { return std::make_unique<ReplayCounter>(std::move(recording)); }
 
-std::unique_ptr<EnergyCounter> replay_file(const std::filesystem::path& file) { return replay(read_file(file), file.string()); }
+Recording read_recording_file(const std::filesystem::path& file) { return read_recording(read_file(file), file.string()); }
 
 }  // namespace joulegrid

@@ -3,7 +3,9 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "joulegrid/base/file.h"
 #include "joulegrid/counter/energy_counter.h"
@@ -19,7 +21,7 @@ class Recorder {
   void reading(const Measured<Reading>& reading);
   void telemetry(const TelemetrySample& sample);
 
-  /// A line of somebody else: one JSON object that has none of the keys reading, telemetry and end. Replay skips it.
+  /// A line of somebody else: one JSON object that has none of the keys reading, telemetry and end.
   void other(std::string_view line);
 
   /// The last line; a recording without it is a truncated one.
@@ -34,29 +36,31 @@ class Recorder {
   std::uint64_t samples_ = 0;
 };
 
-/// A counter that also records what another one gives.
-class RecordingCounter final : public EnergyCounter {
- public:
-  /// Both outlive it.
-  RecordingCounter(EnergyCounter& counter, Recorder& recorder) : counter_(counter), recorder_(recorder) {}
+/// What a recording holds.
+struct Recording {
+  /// A line that the recorder was given as such.
+  struct Other {
+    std::string text;   ///< one JSON object
+    std::string where;  ///< "file:line"
+  };
 
-  const CounterDescription& describe() const override { return counter_.describe(); }
-  Measured<Reading> read() override;
-  TelemetrySample telemetry() override;
+  CounterDescription counter;  ///< as it was then, its kind included
+  std::vector<Measured<Reading>> readings;
+  std::vector<TelemetrySample> samples;
+  std::vector<Other> others;
+  bool complete = false;  ///< it has its last line
 
- private:
-  EnergyCounter& counter_;
-  Recorder& recorder_;
+  /// Why it has no further `what`.
+  Fault ended(const std::string& what) const;
 };
 
-/// A counter that gives what a recording holds: each reading and each sample once, in their order, with the instants and the
-/// faults of then; afterwards FaultKind::recording_ended, or recording_truncated where the recording lacks its last line.
-/// Its description is the recorded one with kind `replay`; a truncated recording is said to be one in the notes.
-///
-/// Throws Error(bad_input, where = "source:line") for a text that is no recording. Of the last line a part may be missing.
-std::unique_ptr<EnergyCounter> replay(std::string_view text, const std::string& source);
+/// Throws Error(bad_input, where = "source:line") for a text that is no recording. The last line may be broken off.
+Recording read_recording(std::string_view text, const std::string& source);
+Recording read_recording_file(const std::filesystem::path& file);
 
-/// The same of a file.
-std::unique_ptr<EnergyCounter> replay_file(const std::filesystem::path& file);
+/// A counter that gives what a recording holds: each reading and each sample once, in their order, with the instants and the
+/// faults of then; afterwards FaultKind::recording_ended, or recording_truncated. Its description is the recorded one with
+/// kind `replay`.
+std::unique_ptr<EnergyCounter> replay(Recording recording);
 
 }  // namespace joulegrid

@@ -27,16 +27,21 @@ std::chrono::nanoseconds Tick::mean() const {
 }
 
 Measured<Tick> measure_tick(EnergyCounter& counter, TimeSource& time, const TickOptions& options) {
-  const TimeSource::Instant end = time.now() + options.limit;
-  const Measured<Reading> first = counter.read();
+  return measure_tick([&] { return counter.read(); }, [&](std::chrono::nanoseconds pause) { time.sleep_for(pause); }, options);
+}
+
+Measured<Tick> measure_tick(const std::function<Measured<Reading>()>& read,
+                            const std::function<void(std::chrono::nanoseconds)>& sleep_for, const TickOptions& options) {
+  const Measured<Reading> first = read();
   if (!first) return first.fault();
+  const TimeSource::Instant end = first.value().at + options.limit;
   Reading last = first.value();
   std::optional<TimeSource::Instant> last_change;
   Tick tick;
   std::size_t changes = 0;
-  while (changes < options.enough_changes && time.now() < end) {
-    time.sleep_for(options.pause);
-    const Measured<Reading> next = counter.read();
+  while (changes < options.enough_changes && last.at < end) {
+    sleep_for(options.pause);
+    const Measured<Reading> next = read();
     if (!next) return next.fault();
     const Reading& reading = next.value();
     tick.longest_look = std::max(tick.longest_look, std::chrono::nanoseconds(reading.at - last.at));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "joulegrid/counter/energy_counter.h"
@@ -25,8 +26,11 @@ struct TickOptions {
   std::size_t enough_changes = 64;                                  ///< end early after so many
 };
 
-/// Looks at the counter until it has changed often enough or the time is over. Three changes are the least that tell a tick:
-/// FaultKind::too_few_changes below, FaultKind::frozen where there is none, the counter's own fault where it has one.
+/// Looks at the counter until it has changed often enough or the time is over, by the instants of its readings. Three changes
+/// are the least that tell a tick: FaultKind::too_few_changes below, FaultKind::frozen where there is none, the counter's own
+/// fault where it has one.
+Measured<Tick> measure_tick(const std::function<Measured<Reading>()>& read,
+                            const std::function<void(std::chrono::nanoseconds)>& sleep_for, const TickOptions& options = {});
 Measured<Tick> measure_tick(EnergyCounter& counter, TimeSource& time, const TickOptions& options = {});
 
 }  // namespace joulegrid

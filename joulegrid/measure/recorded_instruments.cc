@@ -1,0 +1,113 @@
+#include "joulegrid/measure/recorded_instruments.h"
+
+#include <utility>
+
+#include "joulegrid/base/json.h"
+#include "joulegrid/base/quote.h"
+
+namespace joulegrid {
+
+namespace {
+
+std::int64_t nanoseconds_of(TimeSource::Instant instant) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(instant.time_since_epoch()).count();
+}
+
+TimeSource::Instant instant_of(const Json& value, const std::string& where) {
+  if (!value.is_number_integer())
+    throw Error(ErrorCode::bad_input, "expected a whole number, found " + json_in_quotes(value), where);
+  return TimeSource::Instant(std::chrono::nanoseconds(static_cast<std::int64_t>(value.get<Json::number_integer_t>())));
+}
+
+std::string text_of(const Json& value, const std::string& where) {
+  if (!value.is_string()) throw Error(ErrorCode::bad_input, "expected a text, found " + json_in_quotes(value), where);
+  return value.get<std::string>();
+}
+
+}  // namespace
+
+Measured<Reading> RecordingInstruments::read() {
+  Measured<Reading> reading = instruments_.read();
+  recorder_.reading(reading);
+  return reading;
+}
+
+Aggregate RecordingInstruments::run(Stage& stage, std::uint64_t repetitions) {
+  Aggregate aggregate = instruments_.run(stage, repetitions);
+  Json line;
+  Json& run = line["run"];
+  run["stage"] = stage.name();
+  run["repetitions"] = repetitions;
+  run["begin_ns"] = nanoseconds_of(aggregate.begin);
+  run["end_ns"] = nanoseconds_of(aggregate.end);
+  run["fault"] = nullptr;
+  if (aggregate.fault) {
+    run["fault"] = Json::object();
+    run["fault"]["fault"] = fault_name(aggregate.fault->kind);
+    run["fault"]["reason"] = aggregate.fault->reason;
+  }
+  run["details"] = aggregate.details.empty() ? Json(nullptr) : parse_json(aggregate.details, "details of " + stage.name());
+  recorder_.other(line.dump(-1, ' ', false, Json::error_handler_t::replace));
+  return aggregate;
+}
+
+std::vector<TelemetrySample> RecordingInstruments::take_samples() {
+  std::vector<TelemetrySample> samples = instruments_.take_samples();
+  for (const TelemetrySample& sample : samples) recorder_.telemetry(sample);
+  return samples;
+}
+
+ReplayInstruments::ReplayInstruments(Recording recording) : recording_(std::move(recording)) {
+  for (const Recording::Other& line : recording_.others) {
+    Run run = parse_run(line);
+    if (!run.where.empty()) runs_.push_back(std::move(run));
+  }
+}
+
+/// A run without `where` for a line of another kind.
+ReplayInstruments::Run ReplayInstruments::parse_run(const Recording::Other& line) {
+  const Json json = parse_json(line.text, line.where);
+  const auto found = json.find("run");
+  if (found == json.end()) return {};
+  Run run;
+  run.where = line.where;
+  run.stage = text_of(json_member(*found, "stage", line.where), line.where);
+  const Json& repetitions = json_member(*found, "repetitions", line.where);
+  if (!repetitions.is_number_unsigned()) throw Error(ErrorCode::bad_input, "expected a count", line.where);
+  run.repetitions = static_cast<std::uint64_t>(repetitions.get<Wide>());
+  run.aggregate.begin = instant_of(json_member(*found, "begin_ns", line.where), line.where);
+  run.aggregate.end = instant_of(json_member(*found, "end_ns", line.where), line.where);
+  if (run.aggregate.end < run.aggregate.begin) throw Error(ErrorCode::bad_input, "the run ends before it begins", line.where);
+  if (const Json& fault = json_member(*found, "fault", line.where); !fault.is_null()) {
+    run.aggregate.fault = Fault{parse_fault_name(text_of(json_member(fault, "fault", line.where), line.where), line.where),
+                                text_of(json_member(fault, "reason", line.where), line.where)};
+  }
+  if (const Json& details = json_member(*found, "details", line.where); !details.is_null())
+    run.aggregate.details = details.dump();
+  return run;
+}
+
+Measured<Reading> ReplayInstruments::read() {
+  if (next_reading_ == recording_.readings.size()) return recording_.ended("reading");
+  return recording_.readings[next_reading_++];
+}
+
+Aggregate ReplayInstruments::run(Stage& stage, std::uint64_t repetitions) {
+  if (next_run_ == runs_.size()) return {{}, {}, recording_.ended("run"), {}};
+  const Run& run = runs_[next_run_++];
+  if (run.stage != stage.name()) {
+    throw Error(ErrorCode::bad_input,
+                "the recording is of the stage " + in_quotes(run.stage) + ", not of " + in_quotes(stage.name()), run.where);
+  }
+  if (run.repetitions != repetitions) {
+    throw Error(ErrorCode::bad_input,
+                "the recording has " + std::to_string(run.repetitions) + " repetitions where " + std::to_string(repetitions) +
+                    " are asked for; it is of another measurement",
+                run.where);
+  }
+  return run.aggregate;
+}
+
+std::vector<TelemetrySample> ReplayInstruments::take_samples() { return std::exchange(recording_.samples, {}); }
+
+}  // namespace joulegrid
