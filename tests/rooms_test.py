@@ -12,6 +12,7 @@ ALLOWED = {
     "schedule": {"base", "grid", "network"},
     "ir": {"base", "grid", "network", "schedule"},
     "search": {"base", "grid", "network", "schedule"},
+    "process": {"base"},
     "report": {"base", "bound", "grid", "network", "schedule", "ir", "search"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<](?:joulegrid/(\w+)/|(cli)/)', re.M)
