@@ -129,7 +129,7 @@ struct TelemetrySample {
   Measured<std::uint64_t> memory_clock_mhz;
   Measured<ClockEvents> clock_events;
   Measured<std::vector<ComputeProcess>> processes;
-  Measured<Reading> counter = Fault{FaultKind::not_asked, "no reading beside the sample"};  ///< of whoever takes samples
+  Measured<Reading> counter;  ///< of whoever takes samples
 
   /// A sample where everything is missing for one reason.
   static TelemetrySample missing(TimeSource::Instant at, const Fault& fault);

@@ -215,21 +215,7 @@ class TrialEvaluation {
 
   const ProtocolRun& run_;
   const Trial& trial_;
-  TrialMeasurement result_{0,
-                           0,
-                           0,
-                           {},
-                           {},
-                           0,
-                           Trial::not_read(),
-                           Trial::not_read(),
-                           Trial::not_read(),
-                           Trial::not_read(),
-                           Trial::not_read(),
-                           Trial::not_read(),
-                           {},
-                           {},
-                           {}};
+  TrialMeasurement result_;
 };
 
 Measured<double> stdev_of(const std::vector<double>& values) {
@@ -255,6 +241,7 @@ class StageEvaluation {
   StageMeasurement evaluate() {
     result_.name = stage_.name;
     result_.fault = stage_.fault;
+    result_.first_details = stage_.first_details;
     result_.trials_wanted = run_.plan.trials;
     for (const Trial& trial : stage_.trials) result_.trials.push_back(TrialEvaluation(run_, trial).evaluate());
     choose();
@@ -425,21 +412,7 @@ class StageEvaluation {
   const StageTrials& stage_;
   std::vector<const TrialMeasurement*> timed_, counted_, figures_of_;
   double seconds_ = 0;
-  StageMeasurement result_{{},
-                           {},
-                           0,
-                           0,
-                           Trial::not_read(),
-                           Trial::not_read(),
-                           Trial::not_read(),
-                           Trial::not_read(),
-                           Trial::not_read(),
-                           Trial::not_read(),
-                           Trial::not_read(),
-                           Trial::not_read(),
-                           Trial::not_read(),
-                           {},
-                           {}};
+  StageMeasurement result_;
 };
 
 /// Of pairs of values; the ratio's interval follows from the differences second - ratio * first.

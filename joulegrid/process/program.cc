@@ -203,14 +203,15 @@ class Watch {
       : child_(child), streams_{&output, &errors}, start_(start) {}
 
   /// When the program was seen to have ended.
-  std::optional<Clock::time_point> ended() const { return ended_; }
+  bool over() const { return over_; }
+  Clock::time_point ended() const { return ended_; }
 
   /// Sleeps until the program ends, has written something, a signal comes, or `most` has passed; then sees to all that.
   void step(nanoseconds most) {
     std::array<pollfd, 3> watched{{{streams_[0]->read_end(), POLLIN, 0},
                                    {streams_[1]->read_end(), POLLIN, 0},
-                                   {ended_ ? -1 : child_.end_descriptor(), POLLIN, 0}}};
-    if (!ended_ && child_.end_descriptor() < 0) {
+                                   {over_ ? -1 : child_.end_descriptor(), POLLIN, 0}}};
+    if (!over_ && child_.end_descriptor() < 0) {
       most = std::min<nanoseconds>(most, std::clamp<nanoseconds>((Clock::now() - start_) / 64, 200us, 10ms));
     }
     most = std::clamp<nanoseconds>(most, 0ns, 24h);  // whoever waits longer comes back
@@ -220,7 +221,10 @@ class Watch {
       return;
     }
     const Clock::time_point now = Clock::now();
-    if (!ended_ && (child_.end_descriptor() < 0 || watched[2].revents != 0) && child_.has_ended()) ended_ = now;
+    if (!over_ && (child_.end_descriptor() < 0 || watched[2].revents != 0) && child_.has_ended()) {
+      over_ = true;
+      ended_ = now;
+    }
     for (std::size_t i = 0; i < streams_.size(); ++i) {
       if (watched[i].revents != 0) streams_[i]->take();
     }
@@ -228,14 +232,15 @@ class Watch {
 
   /// Steps until the program has ended.
   void until_end() {
-    while (!ended_) step(nanoseconds::max());
+    while (!over_) step(nanoseconds::max());
   }
 
  private:
   const Child& child_;
   std::array<Stream*, 2> streams_;
   Clock::time_point start_;
-  std::optional<Clock::time_point> ended_;
+  bool over_ = false;
+  Clock::time_point ended_;  ///< once it is over
 };
 
 /// What posix_spawn is told about the program's streams, group and signals.
@@ -395,7 +400,7 @@ RunResult run_program(const ProgramCall& call, const RunOptions& options) {
     nanoseconds left = options.stop != nullptr ? stop_interval : nanoseconds::max();
     if (options.timeout) left = std::min<nanoseconds>(left, *options.timeout - (Clock::now() - start));
     watch.step(left);
-    if (watch.ended()) break;
+    if (watch.over()) break;
     if (stopped()) killed = End::interrupted;
     if (!killed && options.timeout && Clock::now() - start >= *options.timeout) killed = End::timed_out;
     if (killed) break;
@@ -408,7 +413,7 @@ RunResult run_program(const ProgramCall& call, const RunOptions& options) {
     child.signal_group(SIGKILL);
     watch.until_end();
   }
-  result.wall = *watch.ended() - start;
+  result.wall = watch.ended() - start;
   output.take_rest();
   errors.take_rest();
 
