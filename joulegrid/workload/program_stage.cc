@@ -87,10 +87,10 @@ class ProgramStage final : public Stage {
     }
     if (first_run_) {
       const auto stream = [](const std::string& text, std::uint64_t bytes) {
-        Json stream;
-        stream["text"] = text;
-        stream["bytes"] = bytes;
-        return stream;
+        Json kept;
+        kept["text"] = text;
+        kept["bytes"] = bytes;
+        return kept;
       };
       json["output"] = stream(first_run_->output, first_run_->output_bytes);
       json["errors"] = stream(first_run_->errors, first_run_->error_bytes);
