@@ -172,6 +172,23 @@ unsigned ThreadsOption::threads() const {
   return static_cast<unsigned>(threads);
 }
 
+void CounterPathOptions::add_to(CLI::App& command) {
+  const auto add = [&](const char* name, std::string& path, const std::string& what, const char* variable) {
+    return command.add_option(name, path, what + " (" + variable + " of the environment, or where the system has it)");
+  };
+  add("--nvml-library", nvml, "NVIDIA's libnvidia-ml.so.1", "JOULEGRID_NVML_LIBRARY")->type_name("PATH");
+  add("--amdsmi-library", amdsmi, "AMD's libamd_smi.so", "JOULEGRID_AMDSMI_LIBRARY")->type_name("PATH");
+  add("--powercap-root", powercap, "the kernel's powercap tree", "JOULEGRID_POWERCAP_ROOT")->type_name("DIR");
+}
+
+CounterOptions CounterPathOptions::options() const {
+  CounterOptions options = CounterOptions::from_environment();
+  if (!nvml.empty()) options.nvml_library = nvml;
+  if (!amdsmi.empty()) options.amdsmi_library = amdsmi;
+  if (!powercap.empty()) options.powercap_root = powercap;
+  return options;
+}
+
 void example(CLI::App& command, const std::string& text) { command.footer("Example:\n  " + text); }
 
 }  // namespace joulegrid::cli

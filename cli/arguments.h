@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "joulegrid/base/stop.h"
+#include "joulegrid/counter/find_counters.h"
 #include "joulegrid/network/problem.h"
 #include "joulegrid/report/energy_scale.h"
 #include "joulegrid/report/movement_report.h"
@@ -109,6 +110,15 @@ struct ThreadsOption {
   CLI::Option* add_to(CLI::App& command, const std::string& what);
   /// All cores unless the option says otherwise.
   unsigned threads() const;
+};
+
+/// --nvml-library, --amdsmi-library, --powercap-root: where counters are looked for.
+struct CounterPathOptions {
+  std::string nvml, amdsmi, powercap;
+
+  void add_to(CLI::App& command);
+  /// What the options say, where they say nothing the environment.
+  CounterOptions options() const;
 };
 
 /// The help text's example.

@@ -11,6 +11,7 @@ void add_model(CLI::App& app);
 void add_search(CLI::App& app);
 void add_floor(CLI::App& app);
 void add_report(CLI::App& app);
+void add_counters(CLI::App& app);
 void add_ir(CLI::App& app);
 void add_completion(CLI::App& app);
 

@@ -56,6 +56,7 @@ int run(int argc, char** argv) {
   joulegrid::cli::add_model(app);
   joulegrid::cli::add_search(app);
   joulegrid::cli::add_floor(app);
+  joulegrid::cli::add_counters(app);
   joulegrid::cli::add_report(app);
   joulegrid::cli::add_ir(app);
   joulegrid::cli::add_completion(app);

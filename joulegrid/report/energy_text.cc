@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "joulegrid/report/energy_report.h"
@@ -12,22 +13,34 @@ namespace {
 
 constexpr const char* unknown = "–";
 
-/// "12.34 ± 0.05 mJ": the uncertainty has two significant digits, the value as many places.
+/// si for a value that noise may have made negative.
+std::string signed_si(double value, std::string_view unit, int digits = 4) {
+  return (value < 0 ? "-" : "") + si(std::abs(value), unit, digits);
+}
+
+/// Decimal places that show two significant digits of an uncertainty.
+int places_of(double half_width) {
+  constexpr int most = 9;
+  constexpr int usual = 3;
+  return half_width > 0 ? std::clamp(1 - static_cast<int>(std::floor(std::log10(half_width))), 0, most) : usual;
+}
+
+/// "12.34 ± 0.05": the uncertainty has two significant digits, the value as many places.
+std::string with_uncertainty(double value, double half_width) {
+  const int places = places_of(half_width);
+  return fmt::format("{:.{}f} ± {:.{}f}", value, places, half_width, places);
+}
+
+/// The same with a unit and the SI prefix that suits the value.
 std::string with_uncertainty(double value, const Measured<double>& half_width, std::string_view unit) {
-  constexpr int significant = 2;
-  constexpr int most_places = 9;
-  if (!half_width || !std::isfinite(half_width.value())) return si(value, unit, 4);
-  const double size = std::max(std::abs(value), half_width.value());
-  if (size == 0) return si(value, unit, 4);
   static constexpr std::array<const char*, 9> prefixes{"p", "n", "µ", "m", "", "k", "M", "G", "T"};
   constexpr int without = 4;
+  const double size = half_width ? std::max(std::abs(value), half_width.value()) : 0;
+  if (size == 0 || !std::isfinite(size)) return signed_si(value, unit);
   const int group = std::clamp(static_cast<int>(std::floor(std::log10(size) / 3)), -without, without);
   const double scale = std::pow(10.0, -3 * group);
-  const double shown = half_width.value() * scale;
-  const int places = shown > 0 ? std::clamp(significant - 1 - static_cast<int>(std::floor(std::log10(shown))), 0, most_places)
-                               : most_places / 3;
-  return fmt::format("{:.{}f} ± {:.{}f} {}{}", value * scale, places, shown, places,
-                     prefixes[static_cast<std::size_t>(group + without)], unit);
+  return with_uncertainty(value * scale, half_width.value() * scale) + " " + prefixes[static_cast<std::size_t>(group + without)] +
+         std::string(unit);
 }
 
 Measured<double> half_width(const Measured<Uncertainty95>& uncertainty) {
@@ -39,7 +52,7 @@ std::string cell(const Measured<double>& value, const Measured<Uncertainty95>& u
   return value ? with_uncertainty(value.value(), half_width(uncertainty), unit) : unknown;
 }
 
-std::string cell(const Measured<double>& value, std::string_view unit) { return value ? si(value.value(), unit, 4) : unknown; }
+std::string cell(const Measured<double>& value, std::string_view unit) { return value ? signed_si(value.value(), unit) : unknown; }
 
 std::string milliseconds(std::chrono::nanoseconds duration) {
   return si(std::chrono::duration<double>(duration).count(), "s", 3);
@@ -106,7 +119,7 @@ std::string comparison_lines(const EnergyReport& report, const TextStyle& style)
     const Comparison::Figures& f = figures.value();
     // A difference within the interval is none that this measurement shows.
     const bool differs = std::abs(f.ratio - 1) > f.ratio_95;
-    return std::string(what) + ": " + with_uncertainty(f.ratio, f.ratio_95, "") + "times" +
+    return std::string(what) + ": " + with_uncertainty(f.ratio, f.ratio_95) + " times" +
            (differs ? "" : ", no difference shown");
   };
   for (const Comparison& comparison : report.comparisons) {
