@@ -79,6 +79,11 @@ std::chrono::nanoseconds parse_duration(std::string_view text, const std::string
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds));
 }
 
+std::chrono::nanoseconds parse_seconds(std::string_view text, const std::string& option) {
+  const bool unit = text.find_first_not_of("0123456789.") != std::string_view::npos;
+  return parse_duration(unit ? std::string(text) : std::string(text) + "s", option);
+}
+
 void OutputOptions::add_to(CLI::App& command) {
   command.add_flag("--json", json, "print one JSON document and nothing else");
   command.add_option("--output", file, "write the JSON document to this file")->type_name("FILE");

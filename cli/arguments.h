@@ -41,6 +41,9 @@ Batch parse_batch(std::string_view text, const std::string& option);
 /// "30s", "500ms", "2min": more than zero.
 std::chrono::nanoseconds parse_duration(std::string_view text, const std::string& option);
 
+/// The same, where a number alone is seconds.
+std::chrono::nanoseconds parse_seconds(std::string_view text, const std::string& option);
+
 /// What belongs into a file.
 struct NamedText {
   std::string file;

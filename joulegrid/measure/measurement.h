@@ -124,7 +124,7 @@ struct Comparison {
 struct Measurement {
   MeasurePlan plan;
   CounterDescription counter;
-  Measured<Tick> tick;
+  Measured<Tick> tick;  ///< its resolution is that of all readings together
   std::vector<StageMeasurement> stages;
   std::vector<TelemetrySample> samples;
   std::optional<Fault> ended_early;

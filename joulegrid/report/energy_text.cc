@@ -39,8 +39,8 @@ std::string with_uncertainty(double value, const Measured<double>& half_width, s
   if (size == 0 || !std::isfinite(size)) return signed_si(value, unit);
   const int group = std::clamp(static_cast<int>(std::floor(std::log10(size) / 3)), -without, without);
   const double scale = std::pow(10.0, -3 * group);
-  return with_uncertainty(value * scale, half_width.value() * scale) + " " + prefixes[static_cast<std::size_t>(group + without)] +
-         std::string(unit);
+  return with_uncertainty(value * scale, half_width.value() * scale) + " " +
+         prefixes[static_cast<std::size_t>(group + without)] + std::string(unit);
 }
 
 Measured<double> half_width(const Measured<Uncertainty95>& uncertainty) {
@@ -52,7 +52,9 @@ std::string cell(const Measured<double>& value, const Measured<Uncertainty95>& u
   return value ? with_uncertainty(value.value(), half_width(uncertainty), unit) : unknown;
 }
 
-std::string cell(const Measured<double>& value, std::string_view unit) { return value ? signed_si(value.value(), unit) : unknown; }
+std::string cell(const Measured<double>& value, std::string_view unit) {
+  return value ? signed_si(value.value(), unit) : unknown;
+}
 
 std::string milliseconds(std::chrono::nanoseconds duration) {
   return si(std::chrono::duration<double>(duration).count(), "s", 3);
@@ -60,7 +62,11 @@ std::string milliseconds(std::chrono::nanoseconds duration) {
 
 std::string counter_line(const Measurement& measurement) {
   const CounterDescription& counter = measurement.counter;
-  if (counter.kind == CounterKind::none) return "none, so there are times but no energies: " + measurement.tick.fault().reason;
+  if (counter.kind == CounterKind::none) {
+    const bool asked = measurement.tick.fault().kind == FaultKind::not_asked;
+    return asked ? "none, as asked for: times but no energies"
+                 : "none was found, so there are times but no energies; `joulegrid counters` says why";
+  }
   std::string text = counter.name + ", " + scope_name(counter.scope);
   if (measurement.tick) {
     const Tick& tick = measurement.tick.value();
