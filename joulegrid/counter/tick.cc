@@ -42,6 +42,10 @@ Measured<Tick> measure_tick(const std::function<Measured<Reading>()>& read,
     if (!next) return next.fault();
     const Reading& reading = next.value();
     tick.longest_look = std::max(tick.longest_look, std::chrono::nanoseconds(reading.at - last.at));
+    if (reading.energy < last.energy) {
+      return Fault{FaultKind::went_backwards, "the counter went from " + to_string(last.energy.count()) + " to " +
+                                                  to_string(reading.energy.count()) + " µJ"};
+    }
     if (reading.energy != last.energy) {
       const Microjoules change(checked_sub(reading.energy.count(), last.energy.count()));
       tick.resolution = common_step(change, tick.resolution);

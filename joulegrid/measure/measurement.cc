@@ -61,19 +61,26 @@ TelemetryExtremes extremes_of(Samples samples) {
 }
 
 Measured<WindowEnergy> window(const Measured<Reading>& first, const Measured<Reading>& last, nanoseconds tick) {
+  if (first && last && last.value().at <= first.value().at) {
+    return Fault{FaultKind::malformed, "two readings that are not one after the other are no window"};
+  }
   const Measured<Microjoules> energy = energy_between(first, last, tick);
   if (!energy) return energy.fault();
-  if (last.value().at <= first.value().at) return Fault{FaultKind::malformed, "two readings at one instant are no window"};
   return WindowEnergy{first.value().at, last.value().at, energy.value()};
 }
 
-/// The part of the work where the device is in its stride and an averaged power has caught up.
+/// The part of the work where the device is in its stride.
 Samples steady_samples(const std::vector<TelemetrySample>& samples, const Aggregate& work) {
   constexpr nanoseconds start_up = std::chrono::milliseconds(200);
+  return samples_between(samples, work.begin + start_up, work.end);
+}
+
+/// The part of it where an averaged power has caught up too.
+Samples samples_of_steady_power(const std::vector<TelemetrySample>& samples, const Aggregate& work) {
   constexpr nanoseconds averaging = std::chrono::milliseconds(1500);
-  const Samples all = samples_between(samples, work.begin, work.end);
+  const Samples all = steady_samples(samples, work);
   const bool average = std::any_of(all.begin(), all.end(), [](const TelemetrySample& s) { return s.power_is_average; });
-  return samples_between(samples, work.begin + (average ? averaging : start_up), work.end);
+  return average ? samples_between(samples, work.begin + averaging, work.end) : all;
 }
 
 /// How much more the counter says than the power it goes with, where both can be compared: 0.1 is ten percent.
@@ -181,8 +188,10 @@ class TrialEvaluation {
 
   /// Processes that were not there when sampling began; where the work is itself processes, only those beside it are told.
   void processes() {
-    if (run_.samples.empty() || !run_.samples.front().processes) return;
-    const std::vector<std::uint32_t> known = pids_in({run_.samples.data(), 1});
+    const auto listed = std::find_if(run_.samples.begin(), run_.samples.end(),
+                                     [](const TelemetrySample& sample) { return sample.processes.has_value(); });
+    if (listed == run_.samples.end()) return;
+    const std::vector<std::uint32_t> known = pids_in({&*listed, 1});
     std::set<std::uint32_t> foreign;
     const auto add = [&](Samples samples) {
       for (const std::uint32_t pid : pids_in(samples)) {
@@ -220,7 +229,7 @@ class TrialEvaluation {
   void mismatch() {
     constexpr double limit = 0.1;
     constexpr double percent = 100;
-    const std::optional<double> excess = counter_excess(steady_samples(run_.samples, trial_.work));
+    const std::optional<double> excess = counter_excess(samples_of_steady_power(run_.samples, trial_.work));
     if (excess && std::abs(*excess) > limit) {
       flag(FlagKind::counter_mismatch, text("the counter says %.1f %% %s than the integrated power",
                                             std::abs(*excess) * percent, *excess > 0 ? "more" : "less"));

@@ -115,6 +115,7 @@ class Protocol {
     const MeasurePlan& plan = run_.plan;
     const nanoseconds telling =
         std::min(plan.trial_time, std::max(plan.trial_time / 10, nanoseconds(std::chrono::milliseconds(20))));
+    constexpr std::uint64_t most_repetitions = std::uint64_t{1} << 40U;  // a nanosecond each is 18 minutes
     std::uint64_t repetitions = 1;
     std::uint64_t done = 0;
     nanoseconds total{};
@@ -122,10 +123,11 @@ class Protocol {
       if (stopped()) return end_early();
       show(Phase::warm_up, stage.name);
       const Aggregate batch = instruments_.run(*stages_[index], repetitions);
+      if (ends_the_run(batch.fault)) return end_early(batch.fault);
       if (done == 0) stage.first_details = batch.details;
       if (batch.fault) {
         stage.fault = batch.fault;
-        return ends_the_run(batch.fault) ? end_early(batch.fault) : true;
+        return true;
       }
       const nanoseconds took = std::max(batch.duration(), nanoseconds(1));
       total += took;
@@ -140,11 +142,18 @@ class Protocol {
         ++warm_;
         return true;
       }
+      if (took < telling && repetitions >= most_repetitions) {
+        stage.fault = Fault{FaultKind::work_failed, std::to_string(repetitions) + " repetitions took " + milliseconds(took) +
+                                                        ", which is too little to be work"};
+        return true;
+      }
       // At least as long as it takes to tell, not much longer than what warming up still needs.
       constexpr std::uint64_t most_growth = 16;
       const auto next =
           static_cast<double>(std::max(telling, std::min(plan.warm_up_time - total, plan.trial_time)).count()) / each;
-      repetitions = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(std::ceil(next)), 1, repetitions * most_growth);
+      const std::uint64_t most = std::min(repetitions * most_growth, most_repetitions);
+      repetitions =
+          std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::min(std::ceil(next), static_cast<double>(most))));
     }
   }
 
