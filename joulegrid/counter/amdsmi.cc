@@ -105,7 +105,7 @@ class AmdsmiCounter final : public EnergyCounter {
 
   /// The first reading; it also says what the counter counts in.
   Measured<Reading> open() {
-    const Measured<Reading> first = read();
+    Measured<Reading> first = read();
     std::array<char, 32> digits{};
     const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), resolution_);
     if (first && error == std::errc()) description_.unit = std::string(digits.data(), end) + " µJ";

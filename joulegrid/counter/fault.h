@@ -1,8 +1,8 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 
 #include "joulegrid/base/error.h"
 
@@ -58,32 +58,33 @@ class Measured {
   /// Not measured yet.
   Measured() : content_(Fault{FaultKind::not_asked, "not measured"}) {}
   // Implicit, so that functions return either.
-  Measured(T value) : content_(std::move(value)) {}
-  Measured(Fault fault) : content_(std::move(fault)) {}
+  Measured(T value) : value_(std::move(value)) {}
+  Measured(Fault fault) : fault_(std::move(fault)) {}
 
-  bool has_value() const { return std::holds_alternative<T>(content_); }
+  bool has_value() const { return value_.has_value(); }
   explicit operator bool() const { return has_value(); }
 
   /// Only where has_value().
   const T& value() const {
     check(has_value(), "a missing measurement has no value");
-    return std::get<T>(content_);
+    return *value_;
   }
   T& value() {
     check(has_value(), "a missing measurement has no value");
-    return std::get<T>(content_);
+    return *value_;
   }
 
   /// Only where !has_value().
   const Fault& fault() const {
     check(!has_value(), "a measured value has no fault");
-    return std::get<Fault>(content_);
+    return fault_;
   }
 
   friend bool operator==(const Measured&, const Measured&) = default;
 
  private:
-  std::variant<T, Fault> content_;
+  std::optional<T> value_;
+  Fault fault_;
 };
 
 }  // namespace joulegrid

@@ -121,8 +121,8 @@ class ZoneCounter {
  private:
   /// Microjoules that the zone may have used, those of the grace included.
   Wide most_within(nanoseconds elapsed) const {
-    return checked_mul(static_cast<Wide>(std::chrono::duration_cast<std::chrono::microseconds>(elapsed).count() + grace_us),
-                       most_watts_);
+    const std::int64_t us = std::chrono::duration_cast<std::chrono::microseconds>(elapsed).count() + grace_us;
+    return checked_mul(static_cast<Wide>(us), most_watts_);
   }
 
   static std::string seconds(nanoseconds duration) {

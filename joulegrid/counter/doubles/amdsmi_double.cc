@@ -15,8 +15,9 @@ Profile profile;
 bool running = false;
 
 Card* card_of(abi::Processor processor) {
-  const auto index = reinterpret_cast<std::uintptr_t>(processor) - 1;
-  return running && index < profile.cards.size() ? &profile.cards[index] : nullptr;
+  const auto is_it = [&](const Card& card) { return &card == processor; };
+  const auto card = std::find_if(profile.cards.begin(), profile.cards.end(), is_it);
+  return running && card != profile.cards.end() ? &*card : nullptr;
 }
 
 }  // namespace
@@ -50,7 +51,7 @@ EXPORT std::uint32_t amdsmi_get_socket_handles(std::uint32_t* count, abi::Socket
 EXPORT std::uint32_t amdsmi_get_processor_handles(abi::Socket socket, std::uint32_t* count, abi::Processor* processors) {
   if (socket != &profile) return abi::invalid;
   *count = static_cast<std::uint32_t>(profile.cards.size());
-  for (std::uintptr_t i = 0; processors != nullptr && i < *count; ++i) processors[i] = reinterpret_cast<abi::Processor>(i + 1);
+  for (std::size_t i = 0; processors != nullptr && i < profile.cards.size(); ++i) processors[i] = &profile.cards[i];
   return abi::success;
 }
 

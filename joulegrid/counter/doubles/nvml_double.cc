@@ -16,8 +16,9 @@ Profile profile;
 int users = 0;
 
 Card* card_of(abi::Device device) {
-  const auto index = reinterpret_cast<std::uintptr_t>(device) - 1;
-  return users > 0 && index < profile.cards.size() ? &profile.cards[index] : nullptr;
+  const auto is_it = [&](Card& card) { return reinterpret_cast<abi::Device>(&card) == device; };
+  const auto card = std::find_if(profile.cards.begin(), profile.cards.end(), is_it);
+  return users > 0 && card != profile.cards.end() ? &*card : nullptr;
 }
 
 int put_text(const std::string& text, char* into, unsigned length) {
@@ -79,7 +80,7 @@ EXPORT int nvmlDeviceGetCount_v2(unsigned* count) {
 EXPORT int nvmlDeviceGetHandleByIndex_v2(unsigned index, abi::Device* device) {
   if (index >= profile.cards.size()) return abi::invalid_argument;
   if (const auto code = code_of(profile.cards[index].next("handle", "0"))) return *code;
-  *device = reinterpret_cast<abi::Device>(static_cast<std::uintptr_t>(index) + 1);
+  *device = reinterpret_cast<abi::Device>(&profile.cards[index]);
   return abi::success;
 }
 
