@@ -56,7 +56,7 @@ template <typename T>
 class Measured {
  public:
   /// Not measured yet.
-  Measured() : content_(Fault{FaultKind::not_asked, "not measured"}) {}
+  Measured() : fault_{FaultKind::not_asked, "not measured"} {}
   // Implicit, so that functions return either.
   Measured(T value) : value_(std::move(value)) {}
   Measured(Fault fault) : fault_(std::move(fault)) {}
