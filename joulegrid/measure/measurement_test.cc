@@ -70,7 +70,9 @@ ProtocolRun run_of(const std::vector<WindowFacts>& trials, std::uint64_t step_uj
   tick.intervals = {20ms, 20ms, 20ms};
   tick.resolution = tick.smallest_change = Microjoules(step_uj);
   run.tick = tick;
-  run.stages.push_back({"work", 10, {}, {}});
+  run.stages.emplace_back();
+  run.stages[0].name = "work";
+  run.stages[0].repetitions = 10;
   for (const WindowFacts& facts : trials) run.stages[0].trials.push_back(trial_of(run.stages[0].trials.size() + 1, facts));
   return run;
 }
