@@ -79,6 +79,11 @@ std::chrono::nanoseconds parse_duration(std::string_view text, const std::string
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds));
 }
 
+std::chrono::nanoseconds parse_seconds(std::string_view text, const std::string& option) {
+  const bool unit = text.find_first_not_of("0123456789.") != std::string_view::npos;
+  return parse_duration(unit ? std::string(text) : std::string(text) + "s", option);
+}
+
 void OutputOptions::add_to(CLI::App& command) {
   command.add_flag("--json", json, "print one JSON document and nothing else");
   command.add_option("--output", file, "write the JSON document to this file")->type_name("FILE");
@@ -170,6 +175,23 @@ unsigned ThreadsOption::threads() const {
   const std::uint64_t threads = parse_size(count, "--threads");
   if (threads > most_threads) fail("at most 1024 threads are possible", "--threads");
   return static_cast<unsigned>(threads);
+}
+
+void CounterPathOptions::add_to(CLI::App& command) {
+  const auto add = [&](const char* name, std::string& path, const std::string& what, const char* variable) {
+    return command.add_option(name, path, what + " (" + variable + " of the environment, or where the system has it)");
+  };
+  add("--nvml-library", nvml, "NVIDIA's libnvidia-ml.so.1", "JOULEGRID_NVML_LIBRARY")->type_name("PATH");
+  add("--amdsmi-library", amdsmi, "AMD's libamd_smi.so", "JOULEGRID_AMDSMI_LIBRARY")->type_name("PATH");
+  add("--powercap-root", powercap, "the kernel's powercap tree", "JOULEGRID_POWERCAP_ROOT")->type_name("DIR");
+}
+
+CounterOptions CounterPathOptions::options() const {
+  CounterOptions options = CounterOptions::from_environment();
+  if (!nvml.empty()) options.nvml_library = nvml;
+  if (!amdsmi.empty()) options.amdsmi_library = amdsmi;
+  if (!powercap.empty()) options.powercap_root = powercap;
+  return options;
 }
 
 void example(CLI::App& command, const std::string& text) { command.footer("Example:\n  " + text); }

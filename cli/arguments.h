@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "joulegrid/base/stop.h"
+#include "joulegrid/counter/find_counters.h"
 #include "joulegrid/network/problem.h"
 #include "joulegrid/report/energy_scale.h"
 #include "joulegrid/report/movement_report.h"
@@ -39,6 +40,9 @@ Batch parse_batch(std::string_view text, const std::string& option);
 
 /// "30s", "500ms", "2min": more than zero.
 std::chrono::nanoseconds parse_duration(std::string_view text, const std::string& option);
+
+/// The same, where a number alone is seconds.
+std::chrono::nanoseconds parse_seconds(std::string_view text, const std::string& option);
 
 /// What belongs into a file.
 struct NamedText {
@@ -109,6 +113,15 @@ struct ThreadsOption {
   CLI::Option* add_to(CLI::App& command, const std::string& what);
   /// All cores unless the option says otherwise.
   unsigned threads() const;
+};
+
+/// --nvml-library, --amdsmi-library, --powercap-root: where counters are looked for.
+struct CounterPathOptions {
+  std::string nvml, amdsmi, powercap;
+
+  void add_to(CLI::App& command);
+  /// What the options say, where they say nothing the environment.
+  CounterOptions options() const;
 };
 
 /// The help text's example.

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 namespace CLI {
 class App;
 }
@@ -11,7 +14,10 @@ void add_model(CLI::App& app);
 void add_search(CLI::App& app);
 void add_floor(CLI::App& app);
 void add_report(CLI::App& app);
+void add_counters(CLI::App& app);
 void add_ir(CLI::App& app);
+/// `program`: the words after -- of `measure command`.
+void add_measure(CLI::App& app, const std::vector<std::string>& program);
 void add_completion(CLI::App& app);
 
 }  // namespace joulegrid::cli

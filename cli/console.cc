@@ -50,8 +50,11 @@ Stop& stop_on_signals() {
 ProgressLine::ProgressLine()
     : terminal_(is_terminal(STDERR_FILENO)), next_(std::chrono::steady_clock::now() + std::chrono::milliseconds(300)) {}
 
-ProgressLine::~ProgressLine() {
+ProgressLine::~ProgressLine() { clear(); }
+
+void ProgressLine::clear() {
   if (shown_) std::fputs("\r\x1b[K", stderr);
+  shown_ = false;
 }
 
 void ProgressLine::show(const std::string& text) {

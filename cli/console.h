@@ -31,6 +31,8 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   void show(const std::string& text);
+  /// Takes the line away again.
+  void clear();
 
  private:
   bool terminal_;

@@ -2,6 +2,8 @@
 #include <cstdio>
 #include <new>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "cli/arguments.h"
 #include "cli/command.h"
@@ -48,16 +50,33 @@ std::string command_line_of(const CLI::App& app) {
   return path;
 }
 
+/// `measure command … -- PROGRAM ARGS`: takes the program's words off the end, which are none of this program's.
+std::vector<std::string> take_program(int& argc, char** argv) {
+  constexpr int first = 3;
+  std::vector<std::string> words;
+  if (argc < first || std::string_view(argv[1]) != "measure" || std::string_view(argv[2]) != "command") return words;
+  for (int i = first; i < argc; ++i) {
+    if (std::string_view(argv[i]) != "--") continue;
+    words.assign(argv + i + 1, argv + argc);
+    argc = i;
+  }
+  return words;
+}
+
 int run(int argc, char** argv) {
-  CLI::App app("What the movement of data must cost: prices, searches and reports schedules of matrix products and networks.",
-               "joulegrid");
+  const std::vector<std::string> program = take_program(argc, argv);
+  CLI::App app(
+      "What the movement of data must cost, by a model, and what it does cost, by the energy counters of this machine.",
+      "joulegrid");
   app.set_version_flag("--version", "joulegrid " JOULEGRID_VERSION);
   app.require_subcommand(1);
   joulegrid::cli::add_model(app);
   joulegrid::cli::add_search(app);
   joulegrid::cli::add_floor(app);
+  joulegrid::cli::add_counters(app);
   joulegrid::cli::add_report(app);
   joulegrid::cli::add_ir(app);
+  joulegrid::cli::add_measure(app, program);
   joulegrid::cli::add_completion(app);
   joulegrid::cli::example(app, "joulegrid report movement");
   refuse_empty_values(app);

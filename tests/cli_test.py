@@ -248,14 +248,14 @@ class CliTest(unittest.TestCase):
         self.refused("model", "mlp", *epoch, "--schedule", file, says=r"nests\.json#/nest: the nest of rows 4, layer 0 is missing")
 
     def test_help_everywhere_has_an_example(self):
-        for command in ([], ["model"], ["search"], ["report"], ["model", "gemm"], ["model", "mlp"], ["search", "gemm"], ["search", "mlp"], ["report", "movement"], ["completion"]):
+        for command in ([], ["model"], ["search"], ["report"], ["model", "gemm"], ["model", "mlp"], ["search", "gemm"], ["search", "mlp"], ["report", "movement"], ["completion"], ["counters"]):
             ran = run(*command, "--help")
             self.assertEqual(ran.returncode, 0)
             self.assertIn("Example:", ran.stdout, command)
         self.assertRegex(run("--version").stdout, r"^joulegrid \d+\.\d+\.\d+\n$")
 
     def test_help_examples_run(self):
-        for command in ([], ["model"], ["search"], ["report"], ["model", "gemm"], ["model", "mlp"], ["search", "gemm"], ["search", "mlp"], ["report", "movement"]):
+        for command in ([], ["model"], ["search"], ["report"], ["model", "gemm"], ["model", "mlp"], ["search", "gemm"], ["search", "mlp"], ["report", "movement"], ["counters"]):
             line = run(*command, "--help").stdout.split("Example:")[1].strip().split("\n")[0].strip()
             self.assertTrue(line.startswith("joulegrid "), line)
             words = line.split()[1:]
@@ -527,6 +527,98 @@ class CliTest(unittest.TestCase):
                 self.assertEqual(priced["ratio_to_floor"], priced["steps"] / floor)
                 self.assertGreaterEqual(priced["ratio_to_floor"], 1)
                 self.assertRegex(run(*command).stdout, "floor .* classical schedules")
+
+    def machine(self, nvml="", amdsmi=""):
+        """The environment of a machine with doubles of the vendors' libraries that say this, and one processor package that
+        stands still."""
+        zone = self.path / "powercap" / "intel-rapl:0"
+        zone.mkdir(parents=True, exist_ok=True)
+        for name, text in (("name", "package-0"), ("energy_uj", "7"), ("max_energy_range_uj", "262143328850"), ("enabled", "1")):
+            (zone / name).write_text(text + "\n")
+        (self.path / "nvml").write_text(nvml)
+        (self.path / "amdsmi").write_text(amdsmi)
+        return {**os.environ, "JOULEGRID_NVML_LIBRARY": os.environ["NVML_DOUBLE"], "JOULEGRID_NVML_DOUBLE": str(self.path / "nvml"),
+                "JOULEGRID_AMDSMI_LIBRARY": os.environ["AMDSMI_DOUBLE"], "JOULEGRID_AMDSMI_DOUBLE": str(self.path / "amdsmi"),
+                "JOULEGRID_POWERCAP_ROOT": str(self.path / "powercap")}
+
+    CARDS = ("card\nuuid = GPU-1111aaaa-2222-3333-4444-555566667777\nbus = 0000:65:00.0\nname = Some Card\nlive = 250000 20\n"
+             "card\nuuid = GPU-2222bbbb\nbus = 0000:81:00.0\nenergy = E3\n")
+
+    def test_counters_lists_what_was_found_with_its_tick_and_what_was_not_with_its_reason(self):
+        env = self.machine(nvml=self.CARDS, amdsmi="init = E34\n")
+        file = self.path / "counters.json"
+        ran = run("counters", "--json", "--output", file, env=env)
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        self.assertEqual(file.read_text(), ran.stdout)
+        document = json.loads(ran.stdout)
+        self.assertEqual(document["schema_version"], 1)
+        live, unsupported, amdsmi, rapl, perf = document["counters"][:5]
+        self.assertEqual(list(live), ["name", "kind", "available", "reason", "scope", "includes", "unit", "resolution_uJ", "tick_ms",
+                                      "tick_reason", "longest_gap_ms", "device", "driver", "notes"])
+        self.assertEqual((live["name"], live["kind"], live["available"], live["reason"], live["scope"], live["unit"], live["driver"]),
+                         ("nvml:GPU-1111aaaa-2222-3333-4444-555566667777", "nvml", True, None, "GPU board", "1 mJ", "550.54.15"))
+        self.assertEqual(live["device"], {"uuid": "GPU-1111aaaa-2222-3333-4444-555566667777", "pci": "0000:65:00.0", "name": "Some Card"})
+        self.assertEqual(live["resolution_uJ"] % 5000000, 0)  # 250 W for 20 ms
+        self.assertEqual(live["tick_reason"], None)
+        ticks = live["tick_ms"]
+        self.assertLessEqual(ticks["shortest"], ticks["median"])
+        self.assertLessEqual(ticks["median"], ticks["longest"])
+        self.assertGreater(ticks["median"], 10)  # a busy machine may see fewer ticks, not more
+        self.assertEqual((unsupported["name"], unsupported["available"], unsupported["reason"]),
+                         ("nvml:GPU-2222bbbb", False, {"fault": "not_supported", "text": "nvmlDeviceGetTotalEnergyConsumption says 3 (Not Supported)"}))
+        self.assertEqual((amdsmi["name"], amdsmi["reason"]["fault"]), ("amdsmi", "driver_not_loaded"))
+        self.assertEqual((rapl["name"], rapl["available"], rapl["scope"], rapl["tick_ms"], rapl["tick_reason"]["fault"], rapl["device"]),
+                         ("rapl:package", True, "CPU package", None, "frozen", None))
+        self.assertEqual(rapl["longest_gap_ms"], 131061.664)
+        self.assertEqual(perf["kind"], "perf")
+        for counter in document["counters"]:
+            self.assertEqual(counter["available"], counter["reason"] is None)
+            self.assertNotEqual(counter["tick_ms"] is None, counter["tick_reason"] is None)
+
+    def test_counters_are_readable_and_fit_100_columns(self):
+        ran = run("counters", env=self.machine(nvml=self.CARDS, amdsmi="card\nbus = 0000:03:00.0\nenergy = 1 2 3\n"))
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        for part in ("Energy counters: 3 of ", "nvml:GPU-1111aaaa-2222-3333-4444-555566667777  ", "Some Card at 0000:65:00.0", "15.259 µJ",
+                     "(not_supported)"):
+            self.assertIn(part, ran.stdout)
+        self.assertNotIn("\x1b", ran.stdout)
+        self.assertLessEqual(max(map(len, ran.stdout.split("\n"))), 100)
+
+    def test_counters_of_a_machine_that_has_none_is_no_failure(self):
+        env = {**self.machine(), "JOULEGRID_POWERCAP_ROOT": str(self.path)}
+        ran = run("counters", "--json", env=env)
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        self.assertEqual([c["reason"]["fault"] for c in json.loads(ran.stdout)["counters"][:3]], ["not_present"] * 3)
+
+    def test_paths_of_counters_that_do_not_exist_are_unavailable(self):
+        missing = self.path / "missing"
+        for option in ("--nvml-library", "--amdsmi-library", "--powercap-root"):
+            self.refused("counters", option, missing, says=str(missing), status=3)
+            self.refused("counters", option, "", says=option)
+            ran = run("counters", env={**os.environ, "JOULEGRID" + option[1:].replace("-", "_").upper(): str(missing)})
+            self.assertEqual((ran.returncode, ran.stdout), (3, ""), option)
+            self.assertRegex(ran.stderr, r"\Ajoulegrid: [^\n]*missing[^\n]*\n\Z")
+        self.refused("counters", "--output", self.path / "no" / "file", says="cannot write")
+
+    def test_an_option_says_where_counters_are_rather_than_the_environment(self):
+        env = self.machine(nvml=self.CARDS)
+        missing = str(self.path / "missing")
+        for variable, option in (("JOULEGRID_NVML_LIBRARY", "--nvml-library"), ("JOULEGRID_AMDSMI_LIBRARY", "--amdsmi-library"),
+                                 ("JOULEGRID_POWERCAP_ROOT", "--powercap-root")):
+            ran = run("counters", option, env[variable], env={**env, variable: missing})
+            self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+
+    def test_interrupted_counters_say_what_was_measured(self):
+        env = self.machine(nvml="".join(f"card\nuuid = GPU-{i}\nenergy = 5\n" for i in range(4)))  # a second each
+        process = subprocess.Popen([PROGRAM, "counters", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, err), (4, ""))
+        document = json.loads(out)
+        self.assertIs(document["interrupted"], True)
+        faults = [c["tick_reason"]["fault"] for c in document["counters"] if c["available"]]
+        self.assertEqual((faults[0], faults[-1]), ("frozen", "not_asked"))
 
 
 if __name__ == "__main__":

@@ -13,8 +13,10 @@ ALLOWED = {
     "ir": {"base", "grid", "network", "schedule"},
     "search": {"base", "grid", "network", "schedule"},
     "counter": {"base"},
+    "process": {"base"},
     "measure": {"base", "counter"},
-    "report": {"base", "bound", "counter", "measure", "grid", "network", "schedule", "ir", "search"},
+    "workload": {"base", "counter", "measure", "process"},
+    "report": {"base", "bound", "counter", "grid", "ir", "measure", "network", "schedule", "search"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<](?:joulegrid/(\w+)/|(cli)/)', re.M)
 # Headers of the library that are not installed may speak nlohmann's JSON; installed ones may not.

@@ -162,6 +162,17 @@ void FileSink::commit() {
   state_.reset();
 }
 
+LogSink::LogSink(const fs::path& path)
+    : path_(path), fd_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
+  if (fd_ < 0) fail("cannot write this file", path_, errno);
+}
+
+LogSink::~LogSink() { ::close(fd_); }
+
+void LogSink::write(std::string_view bytes) {
+  if (const int error = write_all(fd_, bytes); error != 0) fail("cannot write this file", path_, error);
+}
+
 std::string read_file(const fs::path& path) {
   FileSource file(path);
   std::string text;

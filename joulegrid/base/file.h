@@ -78,6 +78,21 @@ class FileSink final : public ByteSink {
   std::unique_ptr<State> state_;
 };
 
+/// A file that grows piece by piece and has each of them as soon as it is written, so that nothing is lost with the process;
+/// what was in it before is gone at once. Throws Error(bad_input, where = the path) where something fails.
+class LogSink final : public ByteSink {
+ public:
+  explicit LogSink(const std::filesystem::path& path);
+  ~LogSink() override;
+  LogSink(const LogSink&) = delete;
+  LogSink& operator=(const LogSink&) = delete;
+  void write(std::string_view bytes) override;
+
+ private:
+  std::filesystem::path path_;
+  int fd_;
+};
+
 /// The whole file, a document of up to 64 MiB; throws Error(bad_input, where = the path) where it cannot be read.
 std::string read_file(const std::filesystem::path& path);
 

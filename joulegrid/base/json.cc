@@ -143,7 +143,10 @@ bool same_json(const Json& found, const Json& expected) {
   });
 }
 
-std::string json_text(const Json& document) { return document.dump(2) + "\n"; }
+std::string json_text(const Json& document) {
+  // What libraries and paths say need not be UTF-8; a document is.
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
 
 const Json& json_member(const Json& object, const std::string& key, const std::string& where) {
   if (!object.is_object()) throw Error(ErrorCode::bad_input, "expected an object", where);

@@ -127,12 +127,12 @@ class AmdsmiCounter final : public EnergyCounter {
     const std::uint32_t code = amdsmi_->get_energy(processor_, &count, &resolution, &timestamp);
     if (code == abi::not_found) return Fault{FaultKind::device_lost, amdsmi_->fault("amdsmi_get_energy_count", code).reason};
     if (code != abi::success) return amdsmi_->fault("amdsmi_get_energy_count", code);
-    if (resolution != resolution_) {
-      if (resolution_ != 0) return Fault{FaultKind::malformed, "the counter's resolution has changed"};
+    if (!unit_) {
       unit_ = ratio_of(resolution);
       if (!unit_) return Fault{FaultKind::malformed, "the counter's resolution is not a number above zero"};
       resolution_ = resolution;
     }
+    if (resolution != resolution_) return Fault{FaultKind::malformed, "the counter's resolution has changed"};
     const std::optional<Microjoules> energy = scaled(count, *unit_);
     if (!energy) return Fault{FaultKind::malformed, "the counter's value does not fit 128 bits"};
     return *energy;

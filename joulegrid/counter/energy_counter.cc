@@ -124,7 +124,7 @@ std::string to_string(ClockEvents events) {
 }
 
 TelemetrySample TelemetrySample::missing(TimeSource::Instant at, const Fault& fault) {
-  return {at, fault, false, fault, fault, fault, fault, fault, fault, fault, fault};
+  return {at, fault, false, fault, fault, fault, fault, fault, fault, fault, fault, fault, fault};
 }
 
 std::vector<ComputeProcess> appeared(const std::vector<ComputeProcess>& before, const std::vector<ComputeProcess>& now) {

@@ -129,7 +129,10 @@ struct TelemetrySample {
   Measured<std::uint64_t> memory_clock_mhz;
   Measured<ClockEvents> clock_events;
   Measured<std::vector<ComputeProcess>> processes;
-  Measured<Reading> counter = Fault{FaultKind::not_asked, "no reading beside the sample"};  ///< of whoever takes samples
+  // Of whoever takes samples:
+  Measured<Reading> counter;
+  Measured<std::uint64_t> busy_us;  ///< processor time of everything on this machine since some moment, all CPUs together
+  Measured<std::uint64_t> own_us;   ///< of this process and the children that it has waited for
 
   /// A sample where everything is missing for one reason.
   static TelemetrySample missing(TimeSource::Instant at, const Fault& fault);

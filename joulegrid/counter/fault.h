@@ -55,6 +55,8 @@ struct Fault {
 template <typename T>
 class Measured {
  public:
+  /// Not measured yet.
+  Measured() : content_(Fault{FaultKind::not_asked, "not measured"}) {}
   // Implicit, so that functions return either.
   Measured(T value) : content_(std::move(value)) {}
   Measured(Fault fault) : content_(std::move(fault)) {}

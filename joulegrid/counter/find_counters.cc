@@ -138,9 +138,11 @@ std::unique_ptr<EnergyCounter> open_counter(const std::string& name, const Count
     for (const FoundCounter& counter : found) names += (names.empty() ? "" : ", ") + counter.description.name;
     refuse("there are several, name one of " + names);
   }
-  const auto there =
-      std::find_if(found.begin(), found.end(), [](const FoundCounter& counter) { return counter.counter.has_value(); });
-  return std::move(there->counter.value());
+  FoundCounter& meant = found.front();  // of several, the packages' stands first
+  if (!meant.counter) {
+    throw Error(ErrorCode::unavailable, meant.description.name + ": " + meant.counter.fault().reason, option);
+  }
+  return std::move(meant.counter.value());
 }
 
 }  // namespace joulegrid

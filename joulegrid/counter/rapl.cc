@@ -20,6 +20,8 @@ using std::chrono::nanoseconds;
 /// More than a zone uses: a change that would need more is no change of energy.
 constexpr std::uint64_t most_watts_of_zone = 2'000;
 constexpr std::uint64_t most_watts_of_platform = 10'000;
+/// A counter may show energy that is as old as this, some ticks.
+constexpr std::int64_t grace_us = 10'000;
 
 /// A folder of the powercap tree.
 struct Zone {
@@ -111,12 +113,14 @@ class ZoneCounter {
     return sum_;
   }
 
-  nanoseconds longest_gap() const { return nanoseconds(static_cast<std::int64_t>(range_ / most_watts_) * 1000); }
+  /// As long as most_within stays below the range.
+  nanoseconds longest_gap() const {
+    return std::chrono::microseconds(static_cast<std::int64_t>((range_ - 1) / most_watts_) - grace_us);
+  }
 
  private:
-  /// Microjoules that the zone may have used, a tick of grace included.
+  /// Microjoules that the zone may have used, those of the grace included.
   Wide most_within(nanoseconds elapsed) const {
-    constexpr std::int64_t grace_us = 10'000;
     return checked_mul(static_cast<Wide>(std::chrono::duration_cast<std::chrono::microseconds>(elapsed).count() + grace_us),
                        most_watts_);
   }
@@ -125,12 +129,14 @@ class ZoneCounter {
     return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(duration).count());
   }
 
-  Fault unreadable(const Fault& fault) const {
+  Fault unreadable(const Fault& fault) {
     if (fault.kind == FaultKind::no_permission) {
       return {fault.kind, label_ + ": " + fault.reason +
                               "; kernels let only root read it, scripts/enable_counters.sh --print shows what to do"};
     }
-    if (fault.kind == FaultKind::not_present && last_) return {FaultKind::device_lost, label_ + ": " + fault.reason};
+    if (fault.kind == FaultKind::not_present && last_) {
+      return *(broken_ = Fault{FaultKind::device_lost, label_ + ": " + fault.reason});
+    }
     return {fault.kind, label_ + ": " + fault.reason};
   }
 
@@ -243,9 +249,11 @@ FoundCounter open_zones(const std::vector<Zone>& zones, CounterDescription descr
     if (std::optional<Fault> fault = switched_off(zone, time)) return {description, *fault};
     const Measured<std::uint64_t> range = read_number_file(zone.folder / "max_energy_range_uj");
     if (!range) return {description, Fault{range.fault().kind, zone.label + ": " + range.fault().reason}};
-    if (range.value() == 0 || range.value() > std::uint64_t{1} << 62U) {
-      return {description,
-              Fault{FaultKind::malformed, zone.label + ": max_energy_range_uj is " + to_string(Wide{range.value()})}};
+    // Below, it wraps faster than it can be polled; above, the gap does not fit nanoseconds.
+    const std::uint64_t least = 2 * most_watts * static_cast<std::uint64_t>(grace_us);
+    if (range.value() < least || range.value() > std::uint64_t{1} << 62U) {
+      return {description, Fault{FaultKind::malformed, zone.label + ": max_energy_range_uj is " +
+                                                           to_string(Wide{range.value()}) + ", which cannot be"}};
     }
     counters.emplace_back(zone, range.value(), most_watts);
     const nanoseconds gap = counters.back().longest_gap();

@@ -76,6 +76,8 @@ Json sample_json(const TelemetrySample& sample) {
     json["processes"] = fault_json(sample.processes.fault());
   }
   json["counter"] = reading_json(sample.counter);
+  json["busy_us"] = measured_json(sample.busy_us);
+  json["own_us"] = measured_json(sample.own_us);
   return json;
 }
 
@@ -181,6 +183,8 @@ TelemetrySample sample_of(const Json& json, const std::string& where) {
     sample.processes = std::move(list);
   }
   sample.counter = reading_of(json_member(json, "counter", where), where);
+  sample.busy_us = number("busy_us");
+  sample.own_us = number("own_us");
   return sample;
 }
 

@@ -10,7 +10,7 @@ Measured<std::shared_ptr<const SharedLibrary>> SharedLibrary::open(const std::st
   void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* const reason = dlerror();
-    return Fault{FaultKind::library_missing, "cannot load " + path + ": " + printable(reason == nullptr ? "unknown" : reason)};
+    return Fault{FaultKind::library_missing, "cannot load " + printable(reason == nullptr ? path : reason)};  // names it
   }
   return std::shared_ptr<const SharedLibrary>(new SharedLibrary(handle));
 }

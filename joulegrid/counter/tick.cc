@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 namespace joulegrid {
 
@@ -10,16 +11,12 @@ namespace {
 
 constexpr std::size_t least_changes = 3;
 
-Wide greatest_common_divisor(Wide a, Wide b) {
-  while (b != 0) {
-    const Wide rest = a % b;
-    a = b;
-    b = rest;
-  }
+}  // namespace
+
+Microjoules common_step(Microjoules a, Microjoules b) {
+  while (b.count() != 0) a = std::exchange(b, Microjoules(a.count() % b.count()));
   return a;
 }
-
-}  // namespace
 
 std::chrono::nanoseconds Tick::mean() const {
   return std::accumulate(intervals.begin(), intervals.end(), std::chrono::nanoseconds{}) /
@@ -51,7 +48,7 @@ Measured<Tick> measure_tick(const std::function<Measured<Reading>()>& read,
     }
     if (reading.energy != last.energy) {
       const Microjoules change(checked_sub(reading.energy.count(), last.energy.count()));
-      tick.resolution = Microjoules(greatest_common_divisor(change.count(), tick.resolution.count()));
+      tick.resolution = common_step(change, tick.resolution);
       tick.smallest_change = changes == 0 ? change : std::min(tick.smallest_change, change);
       if (last_change) tick.intervals.emplace_back(reading.at - *last_change);
       last_change = reading.at;

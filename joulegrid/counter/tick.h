@@ -20,6 +20,9 @@ struct Tick {
   std::chrono::nanoseconds mean() const;
 };
 
+/// The largest step that both are multiples of; of 0 and b it is b.
+Microjoules common_step(Microjoules a, Microjoules b);
+
 struct TickOptions {
   std::chrono::nanoseconds limit = std::chrono::seconds(1);         ///< the time it may take
   std::chrono::nanoseconds pause = std::chrono::microseconds(200);  ///< between two looks

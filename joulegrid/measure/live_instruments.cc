@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "joulegrid/measure/processor_time.h"
+
 namespace joulegrid {
 
 Measured<Reading> LiveInstruments::read() {
@@ -47,6 +49,8 @@ void LiveInstruments::sample_until_stopped(std::chrono::nanoseconds interval) {
   for (;;) {
     TelemetrySample sample = counter_.telemetry();
     sample.counter = read();
+    sample.busy_us = busy_microseconds();
+    sample.own_us = own_microseconds();
     std::unique_lock lock(samples_mutex_);
     samples_.push_back(std::move(sample));
     do next += interval;

@@ -137,6 +137,7 @@ class TrialEvaluation {
     }
     clocks();
     processes();
+    processors();
     mismatch();
     return std::move(result_);
   }
@@ -212,6 +213,19 @@ class TrialEvaluation {
          (foreign.size() == 1 ? "process " : "processes ") + pids + " began to compute on the device");
   }
 
+  /// Other programs on a CPU whose energy is counted. Little of it is always there, and idle power contains it.
+  void processors() {
+    constexpr double always = 0.1;
+    constexpr double microseconds = 1e-6;
+    if (run_.counter.scope == CounterScope::gpu_board || !trial_.edges[0] || !trial_.edges[3]) return;
+    const Samples all = samples_between(run_.samples, trial_.edges[0].value().at, trial_.edges[3].value().at);
+    if (all.size() < 2 || !all.front().busy_us || !all.back().busy_us || !all.front().own_us || !all.back().own_us) return;
+    const double busy = static_cast<double>(all.back().busy_us.value()) - static_cast<double>(all.front().busy_us.value());
+    const double own = static_cast<double>(all.back().own_us.value()) - static_cast<double>(all.front().own_us.value());
+    const double others = (busy - own) * microseconds / seconds_of(all.back().at - all.front().at);
+    if (others > always) flag(FlagKind::foreign_process, text("other programs kept %.2f CPUs busy", others));
+  }
+
   void mismatch() {
     constexpr double limit = 0.1;
     constexpr double percent = 100;
@@ -224,21 +238,7 @@ class TrialEvaluation {
 
   const ProtocolRun& run_;
   const Trial& trial_;
-  TrialMeasurement result_{0,
-                           0,
-                           0,
-                           {},
-                           {},
-                           0,
-                           Trial::not_read(),
-                           Trial::not_read(),
-                           Trial::not_read(),
-                           Trial::not_read(),
-                           Trial::not_read(),
-                           Trial::not_read(),
-                           {},
-                           {},
-                           {}};
+  TrialMeasurement result_;
 };
 
 Measured<double> stdev_of(const std::vector<double>& values) {
@@ -257,6 +257,28 @@ Measured<Uncertainty95> uncertainty_of(const std::vector<double>& values, double
   return Uncertainty95{combined.expanded_95(), components[0].standard, common, combined.dof};
 }
 
+/// The largest step that the counter moved by all along. While power is even the ticks alone show coarser steps than it has.
+Microjoules resolution_of(const ProtocolRun& run) {
+  Microjoules step = run.tick.value().resolution;
+  std::optional<Microjoules> base;
+  const auto add = [&](const Measured<Reading>& reading) {
+    if (!reading) return;
+    const Microjoules energy = reading.value().energy;
+    if (base)
+      step = common_step(energy > *base ? Microjoules(checked_sub(energy.count(), base->count()))
+                                        : Microjoules(checked_sub(base->count(), energy.count())),
+                         step);
+    base = energy;
+  };
+  for (const StageTrials& stage : run.stages) {
+    for (const Trial& trial : stage.trials) {
+      for (const Measured<Reading>& edge : trial.edges) add(edge);
+    }
+  }
+  for (const TelemetrySample& sample : run.samples) add(sample.counter);
+  return step;
+}
+
 class StageEvaluation {
  public:
   StageEvaluation(const ProtocolRun& run, const StageTrials& stage) : run_(run), stage_(stage) {}
@@ -264,6 +286,7 @@ class StageEvaluation {
   StageMeasurement evaluate() {
     result_.name = stage_.name;
     result_.fault = stage_.fault;
+    result_.first_details = stage_.first_details;
     result_.trials_wanted = run_.plan.trials;
     for (const Trial& trial : stage_.trials) result_.trials.push_back(TrialEvaluation(run_, trial).evaluate());
     choose();
@@ -434,21 +457,7 @@ class StageEvaluation {
   const StageTrials& stage_;
   std::vector<const TrialMeasurement*> timed_, counted_, figures_of_;
   double seconds_ = 0;
-  StageMeasurement result_{{},
-                           {},
-                           0,
-                           0,
-                           Trial::not_read(),
-                           Trial::not_read(),
-                           Trial::not_read(),
-                           Trial::not_read(),
-                           Trial::not_read(),
-                           Trial::not_read(),
-                           Trial::not_read(),
-                           Trial::not_read(),
-                           Trial::not_read(),
-                           {},
-                           {}};
+  StageMeasurement result_;
 };
 
 /// Of pairs of values; the ratio's interval follows from the differences second - ratio * first.
@@ -496,7 +505,9 @@ const char* flag_name(FlagKind kind) {
   return "";
 }
 
-Measurement evaluate(const ProtocolRun& run) {
+Measurement evaluate(const ProtocolRun& seen) {
+  ProtocolRun run = seen;
+  if (run.tick) run.tick.value().resolution = resolution_of(seen);
   Measurement measurement{run.plan, run.counter, run.tick, {}, run.samples, run.ended_early};
   for (const StageTrials& stage : run.stages) measurement.stages.push_back(StageEvaluation(run, stage).evaluate());
   return measurement;

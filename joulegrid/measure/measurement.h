@@ -90,6 +90,7 @@ struct StageMeasurement {
   std::optional<Fault> fault;     ///< there are no trials
   std::uint64_t repetitions = 0;  ///< sum over the trials that the figures are of
   std::uint64_t trials_wanted = 0;
+  std::string first_details;  ///< Stage::details of the first batch of the warm-up
   Measured<double> seconds;
   Measured<double> seconds_stdev;  ///< between trials, n - 1
   Measured<Uncertainty95> seconds_95;
@@ -123,7 +124,7 @@ struct Comparison {
 struct Measurement {
   MeasurePlan plan;
   CounterDescription counter;
-  Measured<Tick> tick = Fault{FaultKind::not_asked, "not measured"};
+  Measured<Tick> tick;  ///< its resolution is that of all readings together
   std::vector<StageMeasurement> stages;
   std::vector<TelemetrySample> samples;
   std::optional<Fault> ended_early;

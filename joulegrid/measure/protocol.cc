@@ -37,7 +37,7 @@ class Protocol {
       : stages_(stages), instruments_(instruments), options_(options) {
     run_.plan = plan;
     run_.counter = instruments.counter();
-    for (const auto& stage : stages) run_.stages.push_back({stage->name(), 0, {}, {}});
+    for (const auto& stage : stages) run_.stages.push_back({stage->name(), 0, {}, {}, {}});
     expected_.assign(stages.size(), plan.trial_time);
   }
 
@@ -47,7 +47,7 @@ class Protocol {
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       if (!warm_up(i)) return std::move(run_);
     }
-    instruments_.start_sampling(run_.plan.sampling_interval);
+    if (run_.counter.kind != CounterKind::none) instruments_.start_sampling(run_.plan.sampling_interval);
     do_trials();
     instruments_.stop_sampling();
     take_samples();
@@ -124,6 +124,7 @@ class Protocol {
       show(Phase::warm_up, stage.name);
       const Aggregate batch = instruments_.run(*stages_[index], repetitions);
       if (ends_the_run(batch.fault)) return end_early(batch.fault);
+      if (done == 0) stage.first_details = batch.details;
       if (batch.fault) {
         stage.fault = batch.fault;
         return true;

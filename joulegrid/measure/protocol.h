@@ -34,10 +34,8 @@ struct Trial {
   std::uint64_t number = 0;    ///< of its stage, from 1
   std::uint64_t position = 0;  ///< among all trials, from 1
   std::uint64_t repetitions = 0;
-  std::array<Measured<Reading>, 4> edges{not_read(), not_read(), not_read(), not_read()};
+  std::array<Measured<Reading>, 4> edges;
   Aggregate work;  ///< lies between the second and the third edge
-
-  static Fault not_read() { return {FaultKind::not_asked, "not read"}; }
 };
 
 /// The trials of a stage, as far as they are finished.
@@ -45,6 +43,7 @@ struct StageTrials {
   std::string name;
   std::uint64_t repetitions = 0;  ///< of each trial, found by calibration; 0 before it
   std::optional<Fault> fault;     ///< its warm-up failed, so there are no trials
+  std::string first_details;      ///< Stage::details of the warm-up's first batch
   std::vector<Trial> trials;
 };
 
@@ -52,7 +51,7 @@ struct StageTrials {
 struct ProtocolRun {
   MeasurePlan plan;
   CounterDescription counter;
-  Measured<Tick> tick = Fault{FaultKind::not_asked, "the run ended before the tick was measured"};
+  Measured<Tick> tick;
   std::vector<StageTrials> stages;
   std::vector<TelemetrySample> samples;
   std::optional<Fault> ended_early;  ///< interrupted, or the end of a recording: trials are missing

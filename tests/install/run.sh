@@ -7,9 +7,11 @@ here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$cmake" --install "$build" --prefix "$work/prefix" >/dev/null
-"$cmake" -S "$here" -B "$work/consumer" -G "$generator" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_CXX_COMPILER="$compiler" >/dev/null
+awk '/^```cpp$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$here/../../docs/measuring.md" >"$work/example.cc"
+"$cmake" -S "$here" -B "$work/consumer" -G "$generator" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_CXX_COMPILER="$compiler" -DEXAMPLE="$work/example.cc" >/dev/null
 "$cmake" --build "$work/consumer"
 "$work/consumer/consumer"
+"$work/consumer/example"
 "$work/prefix/bin/joulegrid" --version
 # Every public header stands alone, without compiler extensions.
 cd "$work/prefix/include"
