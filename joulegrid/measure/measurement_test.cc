@@ -70,7 +70,7 @@ ProtocolRun run_of(const std::vector<WindowFacts>& trials, std::uint64_t step_uj
   tick.intervals = {20ms, 20ms, 20ms};
   tick.resolution = tick.smallest_change = Microjoules(step_uj);
   run.tick = tick;
-  run.stages.emplace_back();
+  run.stages.resize(1);
   run.stages[0].name = "work";
   run.stages[0].repetitions = 10;
   for (const WindowFacts& facts : trials) run.stages[0].trials.push_back(trial_of(run.stages[0].trials.size() + 1, facts));
@@ -220,14 +220,17 @@ TEST(CommonUncertainty, is_not_counted_where_trials_scatter_by_it) {
   facts.after_s = 6;
   facts.after_j = 360;
   WindowFacts other = facts;
-  other.window_j += 0.5;  // 0.05 J a repetition: a standard deviation of 0.03536 J, 0.025 J of the mean
+  other.before_j += 1;  // one step, 4.5 s / 2 / 5 s of it: 0.045 J a repetition, 0.0225 J of the mean
   const Uncertainty95 mixed = stage_of(run_of({facts, other}, 1'000'000)).adjusted_95.value();
-  EXPECT_NEAR(mixed.standard_trials, 0.025, 1e-9);
-  EXPECT_NEAR(mixed.standard_common, std::sqrt(4.33625 / 1200 - 0.00125), 1e-9);
-  // Welch and Satterthwaite by hand: (0.025^2 + 0.0023635^1)^2 / 0.025^4; t between the table's 2.074 (22) and 2.069 (23).
-  EXPECT_NEAR(mixed.dof, 22.864, 0.001);
-  EXPECT_NEAR(mixed.expanded, 2.0696 * std::sqrt(0.025 * 0.025 + 0.00236354), 0.0001);
-  other.window_j = facts.window_j + 1;  // more than the steps make
+  EXPECT_NEAR(mixed.standard_trials, 0.0225, 1e-9);
+  const double common_variance = 4.33625 / 1200 - 0.045 * 0.045 / 2;
+  EXPECT_NEAR(mixed.standard_common, std::sqrt(common_variance), 1e-9);
+  // Welch and Satterthwaite by hand; t between the table's 2.042 (30) and 2.021 (40).
+  const double variance = 0.0225 * 0.0225 + common_variance;
+  EXPECT_NEAR(mixed.dof, 37.673, 0.001);
+  EXPECT_NEAR(mixed.expanded, 2.0249 * std::sqrt(variance), 0.0001);
+  other = facts;
+  other.window_j += 1;  // 0.1 J a repetition, more than the steps make
   EXPECT_EQ(stage_of(run_of({facts, other}, 1'000'000)).adjusted_95.value().standard_common, 0);
 }
 
