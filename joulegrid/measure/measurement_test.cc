@@ -335,6 +335,12 @@ void set_adjusted(ProtocolRun& run, const std::vector<double>& joules) {
   for (std::size_t i = 0; i < joules.size(); ++i) run.stages[0].trials[i] = trial_of(i + 1, {0, 10 * joules[i], 0});
 }
 
+void list_everywhere(ProtocolRun& run, const std::vector<std::uint32_t>& pids) {
+  std::vector<ComputeProcess> processes;
+  for (const std::uint32_t pid : pids) processes.push_back({pid, 0});
+  for (TelemetrySample& sample : run.samples) sample.processes = processes;
+}
+
 struct FlagCase {
   const char* name;
   FlagKind kind;
@@ -365,7 +371,14 @@ std::vector<FlagCase> flag_cases() {
   const auto process = [](double after_begin, bool in_processes) {
     return [=](ProtocolRun& run) {
       run.plan.work_in_processes = in_processes;
+      if (in_processes) list_everywhere(run, {});
       sample_of(run, 3, after_begin).processes = std::vector<ComputeProcess>{{100, 0}, {4711, 1}};
+    };
+  };
+  const auto from_the_beginning = [](const std::vector<std::uint32_t>& pids, bool in_processes) {
+    return [=](ProtocolRun& run) {
+      run.plan.work_in_processes = in_processes;
+      list_everywhere(run, pids);
     };
   };
   const auto late_power = [](ProtocolRun& run) {
@@ -397,6 +410,10 @@ std::vector<FlagCase> flag_cases() {
       {"process_during_the_work", FlagKind::foreign_process, process(2, false), process(2, true)},
       {"process_in_the_idle_window_before", FlagKind::foreign_process, process(-2, false), process(-6, false)},
       {"process_in_the_idle_window_after", FlagKind::foreign_process, process(8, true), process(9.8, true)},
+      {"process_beside_this_one_all_along", FlagKind::foreign_process, from_the_beginning({100, 101}, false),
+       from_the_beginning({100}, false)},
+      {"process_beside_processes_all_along", FlagKind::foreign_process, from_the_beginning({100}, true),
+       from_the_beginning({}, true)},
       {"process_beside_processes", FlagKind::foreign_process, process(-2, true), process(-6, true)},
       {"counter_over", FlagKind::counter_mismatch, factor(1.101), factor(1.099)},
       {"counter_under", FlagKind::counter_mismatch, factor(0.899), factor(0.901)},
