@@ -226,7 +226,7 @@ class Protocol {
         std::clamp<nanoseconds>(tick.median() / 64, std::chrono::microseconds(50), std::chrono::milliseconds(1));
     const nanoseconds limit =
         std::clamp<nanoseconds>(20 * std::min<nanoseconds>(tick.longest(), most_wait), least_wait, most_wait);
-    const Measured<Reading> first = instruments_.read();
+    Measured<Reading> first = instruments_.read();
     if (!first) return first;
     for (;;) {
       if (stopped()) return Fault{FaultKind::interrupted, "interrupted"};
