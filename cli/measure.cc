@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -196,7 +197,8 @@ std::vector<std::unique_ptr<Stage>> silent_stages(const EnergySubject& subject) 
 
 /// The report of a recording. `asked` is what the command line asks for where it says so.
 void replay_measurement(const MeasureOptions& options, const std::string& command, const std::optional<EnergySubject>& asked,
-                        const std::string& file) {
+                        const std::function<MeasurePlan(const MeasurePlan&)>& asked_plan, const std::string& file) {
+  if (file.empty()) throw Error(ErrorCode::bad_input, "a recording is named like replay:FILE", "--counter");
   Recording recording = read_recording_file(file);
   std::optional<EnergySubject> subject;
   for (const Recording::Other& line : recording.others) {
@@ -210,7 +212,7 @@ void replay_measurement(const MeasureOptions& options, const std::string& comman
   if (asked && !same_json(parse_json(subject->facts, file), parse_json(asked->facts, "facts"))) {
     throw Error(ErrorCode::bad_input, "the recording is of something else: " + in_quotes(subject->facts, 200), file);
   }
-  if (options.plan(subject->plan) != subject->plan) {
+  if (asked_plan(subject->plan) != subject->plan) {
     throw Error(ErrorCode::bad_input, "the recording was made with another plan; leave the options of the plan out", file);
   }
   ReplayInstruments instruments(std::move(recording));
@@ -271,8 +273,9 @@ struct MeasureBusy {
     options.output.check();
     Workload work = workload();
     if (const auto file = replayed_file(options.counter)) {
-      replay_measurement(options, work.subject.command, threads.count.empty() ? std::nullopt : std::optional(work.subject),
-                         *file);
+      replay_measurement(
+          options, work.subject.command, threads.count.empty() ? std::nullopt : std::optional(work.subject),
+          [&](const MeasurePlan& recorded) { return options.plan(recorded); }, *file);
       return;
     }
     work.subject.plan = options.plan(options.defaults);
@@ -350,8 +353,8 @@ struct MeasureCommand {
     return work;
   }
 
-  MeasurePlan plan() const {
-    MeasurePlan plan = options.plan(options.defaults);
+  MeasurePlan plan(const MeasurePlan& otherwise) const {
+    MeasurePlan plan = options.plan(otherwise);
     if (!warm_up.empty()) plan.warm_up_repetitions = parse_count(warm_up, "--warmup");
     return plan;
   }
@@ -361,7 +364,9 @@ struct MeasureCommand {
     if (!options.record.empty()) require_writable(options.record);
     if (const auto file = replayed_file(options.counter)) {
       const bool asked = !program.empty();
-      replay_measurement(options, "command", asked ? std::optional(workload().subject) : std::nullopt, *file);
+      replay_measurement(
+          options, "command", asked ? std::optional(workload().subject) : std::nullopt,
+          [&](const MeasurePlan& recorded) { return plan(recorded); }, *file);
       return;
     }
     if (program.empty()) {
@@ -370,7 +375,7 @@ struct MeasureCommand {
     }
     Workload work = workload();
     for (const ProgramCall& call : calls()) require_runnable(call, "measure command");
-    work.subject.plan = plan();
+    work.subject.plan = plan(options.defaults);
     measure_live(options, work);
   }
 };

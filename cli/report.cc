@@ -5,7 +5,9 @@
 #include "cli/command.h"
 #include "cli/console.h"
 #include "joulegrid/base/error.h"
+#include "joulegrid/base/file.h"
 #include "joulegrid/base/quote.h"
+#include "joulegrid/report/comparison_report.h"
 #include "joulegrid/report/movement_report.h"
 
 namespace joulegrid::cli {
@@ -82,6 +84,47 @@ struct ReportMovement {
   }
 };
 
+/// Energy documents into one.
+struct ReportEnergy {
+  OutputOptions output;
+  std::vector<std::string> files;
+
+  void run() const {
+    output.check();
+    std::vector<NamedDocument> documents;
+    for (const std::string& file : files) documents.push_back({file, read_file(file)});
+    const std::string document = joined_energy_document(documents);
+    const ReportFile joined_file = parse_report_file(document, files.front());
+    output.write(document, [&](const TextStyle& style) { return comparison_text(comparison_report({joined_file}), style); });
+  }
+};
+
+/// Documents side by side.
+struct ReportCompare {
+  OutputOptions output;
+  std::vector<std::string> files;
+  std::string baseline, csv;
+
+  void run() const {
+    output.check();
+    if (!csv.empty()) require_writable(csv);
+    std::vector<ReportFile> documents;
+    for (const std::string& file : files) documents.push_back(parse_report_file(read_file(file), file));
+    std::optional<EnergyFile> base;
+    if (!baseline.empty()) {
+      ReportFile document = parse_report_file(read_file(baseline), baseline);
+      if (!std::holds_alternative<EnergyFile>(document))
+        throw Error(ErrorCode::bad_input, "the baseline is no energy document", baseline);
+      base = std::get<EnergyFile>(std::move(document));
+    }
+    const ComparisonReport report = comparison_report(documents, base);
+    std::vector<NamedText> others;
+    if (!csv.empty()) others.push_back({csv, comparison_csv(report)});
+    output.write(
+        comparison_document(report), [&](const TextStyle& style) { return comparison_text(report, style); }, others);
+  }
+};
+
 }  // namespace
 
 void add_report(CLI::App& app) {
@@ -108,6 +151,26 @@ void add_report(CLI::App& app) {
   of->output.add_to(*movement);
   example(*movement, "joulegrid report movement --dims 784,300,100,10 --examples 10000 --batches full,100,1");
   movement->callback([of] { of->run(); });
+
+  CLI::App* energy = report->add_subcommand("energy", "One energy document from several that `measure` has written");
+  const auto of_energy = std::make_shared<ReportEnergy>();
+  energy->add_option("FILE", of_energy->files, "energy documents of one machine")->required()->type_name("FILE…");
+  of_energy->output.add_to(*energy);
+  example(*energy, "joulegrid report energy gemm.json mlp.json --output energy.json");
+  energy->callback([of_energy] { of_energy->run(); });
+
+  CLI::App* compare =
+      report->add_subcommand("compare", "Measured and modelled energies side by side, of any number of documents");
+  const auto of_compare = std::make_shared<ReportCompare>();
+  compare->add_option("FILE", of_compare->files, "energy and movement documents, told apart by their content")
+      ->required()
+      ->type_name("FILE…");
+  compare->add_option("--baseline", of_compare->baseline, "energy document to mark changes against")->type_name("FILE");
+  compare->add_option("--csv", of_compare->csv, "also write the figures to this file, as comma-separated values")
+      ->type_name("FILE");
+  of_compare->output.add_to(*compare);
+  example(*compare, "joulegrid report compare energy.json movement.json");
+  compare->callback([of_compare] { of_compare->run(); });
 }
 
 }  // namespace joulegrid::cli

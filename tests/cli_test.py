@@ -4,6 +4,7 @@ import os
 import pathlib
 import pty
 import re
+import shlex
 import signal
 import subprocess
 import tempfile
@@ -11,6 +12,7 @@ import time
 import unittest
 
 PROGRAM = os.environ["JOULEGRID"]
+GOLDEN = pathlib.Path(__file__).resolve().parent / "golden"
 EPOCH = ["--dims", "20,12,6", "--examples", "50", "--batch", "8"]
 
 
@@ -248,21 +250,49 @@ class CliTest(unittest.TestCase):
         self.refused("model", "mlp", *epoch, "--schedule", file, says=r"nests\.json#/nest: the nest of rows 4, layer 0 is missing")
 
     def test_help_everywhere_has_an_example(self):
-        for command in ([], ["model"], ["search"], ["report"], ["model", "gemm"], ["model", "mlp"], ["search", "gemm"], ["search", "mlp"], ["report", "movement"], ["completion"], ["counters"]):
+        for command in ([], ["model"], ["search"], ["report"], ["model", "gemm"], ["model", "mlp"], ["search", "gemm"], ["search", "mlp"], ["report", "movement"], ["completion"], ["counters"], ["measure"], ["measure", "busy"], ["measure", "command"], ["report", "energy"], ["report", "compare"]):
             ran = run(*command, "--help")
             self.assertEqual(ran.returncode, 0)
             self.assertIn("Example:", ran.stdout, command)
         self.assertRegex(run("--version").stdout, r"^joulegrid \d+\.\d+\.\d+\n$")
 
     def test_help_examples_run(self):
-        for command in ([], ["model"], ["search"], ["report"], ["model", "gemm"], ["model", "mlp"], ["search", "gemm"], ["search", "mlp"], ["report", "movement"], ["counters"]):
+        published = json.loads((GOLDEN / "a100_energy_report_2026-09-01.json").read_text())
+        sections = ("gemm_8192", "ciresan_mnist_int8_inference")
+        for name, left_out in (("energy", ()), ("gemm", sections[1:]), ("mlp", sections[:1])):
+            (self.path / f"{name}.json").write_text(json.dumps({k: v for k, v in published.items() if k not in left_out}))
+        (self.path / "movement.json").write_text((GOLDEN / "movement_report_2026-09-02.json").read_text())
+        for command in ([], ["model"], ["search"], ["report"], ["model", "gemm"], ["model", "mlp"], ["search", "gemm"], ["search", "mlp"], ["report", "movement"], ["counters"], ["measure"], ["measure", "busy"], ["measure", "command"], ["report", "energy"], ["report", "compare"]):
             line = run(*command, "--help").stdout.split("Example:")[1].strip().split("\n")[0].strip()
             self.assertTrue(line.startswith("joulegrid "), line)
-            words = line.split()[1:]
+            words = shlex.split(line)[1:]
             if words[0] == "search":  # only as long as it takes to see that it works
                 words += ["--evaluations", "10000"]
             ran = run(*words, cwd=self.path)
             self.assertEqual(ran.returncode, 0, (line, ran.stderr))
+
+    def test_energy_documents_are_joined_and_compared(self):
+        published = GOLDEN / "a100_energy_report_2026-09-01.json"
+        movement = GOLDEN / "movement_report_2026-09-02.json"
+        document = json.loads(published.read_text())
+        gemm, mlp, both, csv = (self.path / name for name in ("gemm.json", "mlp.json", "both.json", "figures.csv"))
+        gemm.write_text(json.dumps({k: v for k, v in document.items() if k != "ciresan_mnist_int8_inference"}))
+        mlp.write_text(json.dumps({k: v for k, v in document.items() if k != "gemm_8192"}))
+        self.assertEqual(run("report", "energy", gemm, mlp, "--output", both).returncode, 0)
+        self.assertEqual(json.loads(both.read_text()), document)
+        ran = run("report", "compare", both, movement, "--baseline", gemm, "--csv", csv, "--json")
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        int8 = next(w for w in json.loads(ran.stdout)["workloads"] if w["workload"] == "gemm_8192/int8_tensor_core")
+        self.assertEqual((round(int8["measured"][1]["idle_adjusted_J"], 6), round(int8["modelled"]["flat_J"], 6)), (0.904074, 0.118953))
+        self.assertEqual((int8["measured"][1]["ratio_to_baseline"], int8["measured"][1]["changed"]), (1, None))
+        self.assertEqual(len(csv.read_bytes().split(b"\r\n")), 1 + 4 + 6 + 1)
+        self.refused("report", "compare", movement, says="nothing measured")
+        self.refused("report", "compare", both, "--baseline", movement, says="no energy document")
+        self.refused("report", "compare", self.path / "missing.json", says="missing.json")
+        self.refused("report", "energy", gemm, movement, says="this is no energy document")
+        self.refused("report", "energy", gemm, gemm, says="/gemm_8192/stages/strict_fp32: an earlier document has this stage too")
+        mlp.write_text(published.read_text()[:5000])
+        self.refused("report", "compare", mlp, says="mlp.json")
 
     def test_plain_output_has_no_escapes_and_fits_100_columns(self):
         for args in (["report", "movement"], ["model", "gemm", 8192, 8192, 8192], ["model", "mlp", *EPOCH],

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "joulegrid/counter/doubles/tools.h"
 #include "joulegrid/counter/find_counters.h"
 
@@ -54,6 +56,20 @@ TEST_F(NvmlTest, counts_millijoules_since_the_driver_was_loaded) {
   EXPECT_EQ(reading.value().energy, Microjoules(7'500'000));
   EXPECT_EQ(reading.value().at, time_.now());
   EXPECT_EQ(energy(*nvml), parse_wide("18446744073709551615000", ""));
+}
+
+TEST_F(NvmlTest, counts_a_profile_of_power_that_changes_in_time) {
+  // 100 W for 100 ms, nothing for 100 ms, then 1000 W, in ticks of 10 ms.
+  const auto nvml = counter("live = 0:100000 100:0 200:1000000 10\n");
+  const Wide opened = energy(*nvml);
+  std::this_thread::sleep_for(std::chrono::milliseconds(320));
+  const Wide used = energy(*nvml) - opened;
+  EXPECT_GE(used, 100'000'000U);  // at least 100 ms of 1000 W
+  EXPECT_EQ(nvml->telemetry().power_mw.value(), 1'000'000U);
+  const Wide before = energy(*nvml);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_GE(energy(*nvml) - before, 40'000'000U);
+  EXPECT_EQ((energy(*nvml) - before) % 10'000'000, 0U);  // whole ticks of 1000 W
 }
 
 TEST_F(NvmlTest, describes_the_board) {

@@ -1,6 +1,7 @@
 #include "joulegrid/counter/recording.h"
 
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "joulegrid/base/json.h"
@@ -109,7 +110,10 @@ std::vector<std::string> texts_of(const Json& value, const std::string& where) {
 }
 
 TimeSource::Instant instant_of(const Json& value, const std::string& where) {
-  return TimeSource::Instant(std::chrono::nanoseconds(whole_number<std::int64_t>(value, where)));
+  constexpr std::int64_t most = std::int64_t{1} << 58U;  // nine years: differences and many ticks fit
+  const auto number = whole_number<std::int64_t>(value, where);
+  if (number < -most || number > most) throw Error(ErrorCode::bad_input, "no clock shows " + json_in_quotes(value), where);
+  return TimeSource::Instant(std::chrono::nanoseconds(number));
 }
 
 Fault fault_of(const Json& value, const std::string& where) {
@@ -213,12 +217,14 @@ CounterDescription head_of(std::string_view line, const std::string& where) {
 }
 
 /// Any further line.
-void add_line(Recording& recording, std::string_view line, const std::string& where) {
+void add_line(Recording& recording, std::string_view line, std::uint64_t number, const std::string& where) {
   const Json json = parse_line(line, where);
   if (const auto reading = json.find("reading"); reading != json.end()) {
     recording.readings.push_back(reading_of(*reading, where));
+    recording.reading_lines.push_back(number);
   } else if (const auto sample = json.find("telemetry"); sample != json.end()) {
     recording.samples.push_back(sample_of(*sample, where));
+    recording.sample_lines.push_back(number);
   } else if (const auto totals = json.find("end"); totals != json.end()) {
     const auto total = [&](const char* key) { return whole_number<std::uint64_t>(json_member(*totals, key, where), where); };
     if (total("readings") != recording.readings.size() || total("telemetry") != recording.samples.size()) {
@@ -226,9 +232,40 @@ void add_line(Recording& recording, std::string_view line, const std::string& wh
     }
     recording.complete = true;
   } else {
-    recording.others.push_back({std::string(line), where});
+    recording.others.push_back({std::string(line), where, number});
   }
 }
+
+/// Whether time goes on from line to line, of readings and of samples each for themselves.
+class Order {
+ public:
+  /// After every line.
+  void require(const Recording& recording, const std::string& where) {
+    if (recording.readings.size() > readings_) {
+      readings_ = recording.readings.size();
+      advance(reading_, recording.readings.back(), where);
+    }
+    if (recording.samples.size() > samples_) {
+      samples_ = recording.samples.size();
+      advance(sample_, recording.samples.back().at, where);
+      advance(counter_, recording.samples.back().counter, where);
+    }
+  }
+
+ private:
+  using Last = std::optional<TimeSource::Instant>;
+
+  static void advance(Last& last, TimeSource::Instant at, const std::string& where) {
+    if (last && at < *last) throw Error(ErrorCode::bad_input, "this was recorded before the line before it", where);
+    last = at;
+  }
+  static void advance(Last& last, const Measured<Reading>& reading, const std::string& where) {
+    if (reading) advance(last, reading.value().at, where);
+  }
+
+  std::size_t readings_ = 0, samples_ = 0;
+  Last reading_, sample_, counter_;
+};
 
 class ReplayCounter final : public EnergyCounter {
  public:
@@ -312,6 +349,7 @@ Fault Recording::ended(const std::string& what) const {
 
 Recording read_recording(std::string_view text, const std::string& source) {
   Recording recording;
+  Order order;
   if (text.empty()) throw Error(ErrorCode::bad_input, "the recording is empty", source);
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::string where = source + ":" + std::to_string(number);
@@ -323,7 +361,8 @@ Recording read_recording(std::string_view text, const std::string& source) {
     if (number == 1) {
       recording.counter = head_of(line, where);
     } else if (whole) {  // within the last one its writer may have been stopped
-      add_line(recording, line, where);
+      add_line(recording, line, number, where);
+      order.require(recording, where);
     }
   }
   return recording;

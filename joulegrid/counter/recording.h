@@ -42,19 +42,23 @@ struct Recording {
   struct Other {
     std::string text;   ///< one JSON object
     std::string where;  ///< "file:line"
+    std::uint64_t line = 0;
   };
 
   CounterDescription counter;  ///< as it was then, its kind included
   std::vector<Measured<Reading>> readings;
   std::vector<TelemetrySample> samples;
   std::vector<Other> others;
+  std::vector<std::uint64_t> reading_lines;  ///< of each reading: they tell what was recorded before what
+  std::vector<std::uint64_t> sample_lines;
   bool complete = false;  ///< it has its last line
 
   /// Why it has no further `what`.
   Fault ended(const std::string& what) const;
 };
 
-/// Throws Error(bad_input, where = "source:line") for a text that is no recording. The last line may be broken off.
+/// Throws Error(bad_input, where = "source:line") for a text that is no recording, such as one whose readings or samples go
+/// back in time. The last line may be broken off.
 Recording read_recording(std::string_view text, const std::string& source);
 Recording read_recording_file(const std::filesystem::path& file);
 

@@ -1,5 +1,6 @@
 #include "joulegrid/measure/live_instruments.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "joulegrid/measure/processor_time.h"
@@ -53,8 +54,8 @@ void LiveInstruments::sample_until_stopped(std::chrono::nanoseconds interval) {
     sample.own_us = own_microseconds();
     std::unique_lock lock(samples_mutex_);
     samples_.push_back(std::move(sample));
-    do next += interval;
-    while (next <= std::chrono::steady_clock::now());
+    const std::chrono::nanoseconds behind = std::chrono::steady_clock::now() - next;
+    next += interval * (std::max(behind, {}) / interval + 1);
     if (stopping_.wait_until(lock, next, [&] { return stopped_; })) return;
   }
 }

@@ -206,11 +206,20 @@ class TrialEvaluation {
     } else {
       add(samples_between(run_.samples, begin, end));
     }
-    if (foreign.empty()) return;
-    std::string pids;
-    for (const std::uint32_t pid : foreign) pids += (pids.empty() ? "" : ", ") + std::to_string(pid);
-    flag(FlagKind::foreign_process,
-         (foreign.size() == 1 ? "process " : "processes ") + pids + " began to compute on the device");
+    // One's own process has work there from the beginning on, unless the work is processes of its own.
+    const std::size_t own = run_.plan.work_in_processes ? 0 : 1;
+    if (known.size() > own) {
+      flag(FlagKind::foreign_process, listed_pids({known.begin(), known.end()}) +
+                                          " computed on the device from the beginning on" +
+                                          (own == 0 ? "" : ", one of them perhaps this program"));
+    }
+    if (!foreign.empty()) flag(FlagKind::foreign_process, listed_pids(foreign) + " began to compute on the device");
+  }
+
+  static std::string listed_pids(const std::set<std::uint32_t>& pids) {
+    std::string list;
+    for (const std::uint32_t pid : pids) list += (list.empty() ? "" : ", ") + std::to_string(pid);
+    return (pids.size() == 1 ? "process " : "processes ") + list;
   }
 
   /// Other programs on a CPU whose energy is counted. Little of it is always there, and idle power contains it.

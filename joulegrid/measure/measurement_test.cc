@@ -70,7 +70,7 @@ ProtocolRun run_of(const std::vector<WindowFacts>& trials, std::uint64_t step_uj
   tick.intervals = {20ms, 20ms, 20ms};
   tick.resolution = tick.smallest_change = Microjoules(step_uj);
   run.tick = tick;
-  run.stages.emplace_back();
+  run.stages.resize(1);
   run.stages[0].name = "work";
   run.stages[0].repetitions = 10;
   for (const WindowFacts& facts : trials) run.stages[0].trials.push_back(trial_of(run.stages[0].trials.size() + 1, facts));
@@ -220,14 +220,17 @@ TEST(CommonUncertainty, is_not_counted_where_trials_scatter_by_it) {
   facts.after_s = 6;
   facts.after_j = 360;
   WindowFacts other = facts;
-  other.window_j += 0.5;  // 0.05 J a repetition: a standard deviation of 0.03536 J, 0.025 J of the mean
+  other.before_j += 1;  // one step, 4.5 s / 2 / 5 s of it: 0.045 J a repetition, 0.0225 J of the mean
   const Uncertainty95 mixed = stage_of(run_of({facts, other}, 1'000'000)).adjusted_95.value();
-  EXPECT_NEAR(mixed.standard_trials, 0.025, 1e-9);
-  EXPECT_NEAR(mixed.standard_common, std::sqrt(4.33625 / 1200 - 0.00125), 1e-9);
-  // Welch and Satterthwaite by hand: (0.025^2 + 0.0023635^1)^2 / 0.025^4; t between the table's 2.074 (22) and 2.069 (23).
-  EXPECT_NEAR(mixed.dof, 22.864, 0.001);
-  EXPECT_NEAR(mixed.expanded, 2.0696 * std::sqrt(0.025 * 0.025 + 0.00236354), 0.0001);
-  other.window_j = facts.window_j + 1;  // more than the steps make
+  EXPECT_NEAR(mixed.standard_trials, 0.0225, 1e-9);
+  const double common_variance = 4.33625 / 1200 - 0.045 * 0.045 / 2;
+  EXPECT_NEAR(mixed.standard_common, std::sqrt(common_variance), 1e-9);
+  // Welch and Satterthwaite by hand; t between the table's 2.042 (30) and 2.021 (40).
+  const double variance = 0.0225 * 0.0225 + common_variance;
+  EXPECT_NEAR(mixed.dof, 37.673, 0.001);
+  EXPECT_NEAR(mixed.expanded, 2.0249 * std::sqrt(variance), 0.0001);
+  other = facts;
+  other.window_j += 1;  // 0.1 J a repetition, more than the steps make
   EXPECT_EQ(stage_of(run_of({facts, other}, 1'000'000)).adjusted_95.value().standard_common, 0);
 }
 
@@ -332,6 +335,12 @@ void set_adjusted(ProtocolRun& run, const std::vector<double>& joules) {
   for (std::size_t i = 0; i < joules.size(); ++i) run.stages[0].trials[i] = trial_of(i + 1, {0, 10 * joules[i], 0});
 }
 
+void list_everywhere(ProtocolRun& run, const std::vector<std::uint32_t>& pids) {
+  std::vector<ComputeProcess> processes;
+  for (const std::uint32_t pid : pids) processes.push_back({pid, 0});
+  for (TelemetrySample& sample : run.samples) sample.processes = processes;
+}
+
 struct FlagCase {
   const char* name;
   FlagKind kind;
@@ -362,7 +371,14 @@ std::vector<FlagCase> flag_cases() {
   const auto process = [](double after_begin, bool in_processes) {
     return [=](ProtocolRun& run) {
       run.plan.work_in_processes = in_processes;
+      if (in_processes) list_everywhere(run, {});
       sample_of(run, 3, after_begin).processes = std::vector<ComputeProcess>{{100, 0}, {4711, 1}};
+    };
+  };
+  const auto from_the_beginning = [](const std::vector<std::uint32_t>& pids, bool in_processes) {
+    return [=](ProtocolRun& run) {
+      run.plan.work_in_processes = in_processes;
+      list_everywhere(run, pids);
     };
   };
   const auto late_power = [](ProtocolRun& run) {
@@ -394,17 +410,21 @@ std::vector<FlagCase> flag_cases() {
       {"process_during_the_work", FlagKind::foreign_process, process(2, false), process(2, true)},
       {"process_in_the_idle_window_before", FlagKind::foreign_process, process(-2, false), process(-6, false)},
       {"process_in_the_idle_window_after", FlagKind::foreign_process, process(8, true), process(9.8, true)},
+      {"process_beside_this_one_all_along", FlagKind::foreign_process, from_the_beginning({100, 101}, false),
+       from_the_beginning({100}, false)},
+      {"process_beside_processes_all_along", FlagKind::foreign_process, from_the_beginning({100}, true),
+       from_the_beginning({}, true)},
       {"process_beside_processes", FlagKind::foreign_process, process(-2, true), process(-6, true)},
       {"counter_over", FlagKind::counter_mismatch, factor(1.101), factor(1.099)},
       {"counter_under", FlagKind::counter_mismatch, factor(0.899), factor(0.901)},
       {"averaged_power_is_behind_at_first", FlagKind::counter_mismatch, late_power, of_average(late_power)},
-      // Median 10.05, median distance 0.05: 3.5 * 1.4826 * 0.05 = 0.2595.
+      // Median 10.05, median distance 0.05: 7.9 * 1.4826 * 0.05 = 0.5856.
       {"energy_outlier", FlagKind::outlier,
        [](ProtocolRun& run) {
-         set_adjusted(run, {10, 10.1, 9.9, 10.05, 10.311});
+         set_adjusted(run, {10, 10.1, 9.9, 10.05, 10.637});
        },
        [](ProtocolRun& run) {
-         set_adjusted(run, {10, 10.1, 9.9, 10.05, 10.309});
+         set_adjusted(run, {10, 10.1, 9.9, 10.05, 10.634});
        }},
       {"short", FlagKind::short_trial,
        [](ProtocolRun& run) { run.stages[0].trials[1].work.end = run.stages[0].trials[1].work.begin + 3999ms; },

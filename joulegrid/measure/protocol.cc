@@ -24,6 +24,8 @@ std::string milliseconds(nanoseconds duration) {
   return text + " ms";
 }
 
+double nanoseconds_of(nanoseconds duration) { return static_cast<double>(duration.count()); }
+
 /// Whether there is no sense in going on: somebody stopped the run, or the recording has no more.
 bool ends_the_run(const std::optional<Fault>& fault) {
   return fault && (fault->kind == FaultKind::interrupted || fault->kind == FaultKind::recording_ended ||
@@ -217,11 +219,14 @@ class Protocol {
 
   /// The reading at the counter's next change.
   Measured<Reading> edge() {
+    constexpr nanoseconds least_wait = std::chrono::seconds(1);
+    constexpr nanoseconds most_wait = std::chrono::hours(1);
     const Tick& tick = run_.tick.value();
     const nanoseconds pause =
         std::clamp<nanoseconds>(tick.median() / 64, std::chrono::microseconds(50), std::chrono::milliseconds(1));
-    const nanoseconds limit = std::max<nanoseconds>(std::chrono::seconds(1), 20 * tick.longest());
-    const Measured<Reading> first = instruments_.read();
+    const nanoseconds limit =
+        std::clamp<nanoseconds>(20 * std::min<nanoseconds>(tick.longest(), most_wait), least_wait, most_wait);
+    Measured<Reading> first = instruments_.read();
     if (!first) return first;
     for (;;) {
       if (stopped()) return Fault{FaultKind::interrupted, "interrupted"};
@@ -257,14 +262,17 @@ class Protocol {
     progress.position = position_;
     progress.trials = run_.plan.trials * stages_.size();
     const MeasurePlan& plan = run_.plan;
-    const nanoseconds around = run_.tick ? 2 * (plan.idle_time + plan.settle_time) : nanoseconds{};
-    nanoseconds round{};
-    for (const nanoseconds work : expected_) round += around + work;
+    // In floating point: a recording may tell any durations.
+    const double around = run_.tick ? 2 * nanoseconds_of(plan.idle_time + plan.settle_time) : 0;
+    double round = 0;
+    for (const nanoseconds work : expected_) round += around + nanoseconds_of(work);
     const std::uint64_t finished = position_ == 0 ? 0 : position_ - 1;
-    progress.left = round * static_cast<std::int64_t>(progress.trials - std::min(progress.trials, finished)) /
-                    static_cast<std::int64_t>(stages_.size());
-    progress.left += plan.warm_up_time * static_cast<std::int64_t>(stages_.size() - warm_);
-    if (position_ != 0 && phase == Phase::work) progress.left -= around / 2;
+    double left = round * static_cast<double>(progress.trials - std::min(progress.trials, finished)) /
+                  static_cast<double>(stages_.size());
+    left += nanoseconds_of(plan.warm_up_time) * static_cast<double>(stages_.size() - warm_);
+    if (position_ != 0 && phase == Phase::work) left -= around / 2;
+    constexpr double most = 0x1p62;
+    progress.left = nanoseconds(static_cast<std::int64_t>(std::min(left, most)));
     options_.progress(progress);
   }
 

@@ -1,5 +1,7 @@
 #include "joulegrid/measure/recorded_instruments.h"
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "joulegrid/base/json.h"
@@ -14,10 +16,25 @@ std::int64_t nanoseconds_of(TimeSource::Instant instant) {
 }
 
 TimeSource::Instant instant_of(const Json& value, const std::string& where) {
-  if (!value.is_number_integer())
-    throw Error(ErrorCode::bad_input, "expected a whole number, found " + json_in_quotes(value), where);
+  constexpr Json::number_integer_t most = std::int64_t{1} << 58U;  // as in recordings of counters
+  const bool fits = value.is_number_unsigned() ? value.get<Wide>() <= static_cast<Wide>(most)
+                                               : value.is_number_integer() && value.get<Json::number_integer_t>() >= -most &&
+                                                     value.get<Json::number_integer_t>() <= most;
+  if (!fits) throw Error(ErrorCode::bad_input, "expected a clock's nanoseconds, found " + json_in_quotes(value), where);
   return TimeSource::Instant(std::chrono::nanoseconds(static_cast<std::int64_t>(value.get<Json::number_integer_t>())));
 }
+
+std::uint64_t count_of(const Json& value, const std::string& where) {
+  const bool fits = value.is_number_unsigned() && value.get<Wide>() <= std::numeric_limits<std::uint64_t>::max();
+  if (!fits) throw Error(ErrorCode::bad_input, "expected a count, found " + json_in_quotes(value), where);
+  return static_cast<std::uint64_t>(value.get<Wide>());
+}
+
+/// The document as one line; what is not UTF-8 in a text is replaced.
+std::string line_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+/// A text as it comes back from a recording.
+std::string as_recorded(const std::string& text) { return parse_json(line_of(Json(text)), "text").get<std::string>(); }
 
 std::string text_of(const Json& value, const std::string& where) {
   if (!value.is_string()) throw Error(ErrorCode::bad_input, "expected a text, found " + json_in_quotes(value), where);
@@ -47,7 +64,7 @@ Aggregate RecordingInstruments::run(Stage& stage, std::uint64_t repetitions) {
     run["fault"]["reason"] = aggregate.fault->reason;
   }
   run["details"] = aggregate.details.empty() ? Json(nullptr) : parse_json(aggregate.details, "details of " + stage.name());
-  recorder_.other(line.dump(-1, ' ', false, Json::error_handler_t::replace));
+  recorder_.other(line_of(line));
   return aggregate;
 }
 
@@ -58,9 +75,17 @@ std::vector<TelemetrySample> RecordingInstruments::take_samples() {
 }
 
 ReplayInstruments::ReplayInstruments(Recording recording) : recording_(std::move(recording)) {
+  TimeSource::Instant last_end = TimeSource::Instant::min();
   for (const Recording::Other& line : recording_.others) {
     Run run = parse_run(line);
-    if (!run.where.empty()) runs_.push_back(std::move(run));
+    if (run.where.empty()) continue;
+    if (!run.aggregate.fault) {
+      if (run.aggregate.begin < last_end) {
+        throw Error(ErrorCode::bad_input, "the run begins before the one before it ended", run.where);
+      }
+      last_end = run.aggregate.end;
+    }
+    runs_.push_back(std::move(run));
   }
 }
 
@@ -72,9 +97,8 @@ ReplayInstruments::Run ReplayInstruments::parse_run(const Recording::Other& line
   Run run;
   run.where = line.where;
   run.stage = text_of(json_member(*found, "stage", line.where), line.where);
-  const Json& repetitions = json_member(*found, "repetitions", line.where);
-  if (!repetitions.is_number_unsigned()) throw Error(ErrorCode::bad_input, "expected a count", line.where);
-  run.repetitions = static_cast<std::uint64_t>(repetitions.get<Wide>());
+  run.line = line.line;
+  run.repetitions = count_of(json_member(*found, "repetitions", line.where), line.where);
   run.aggregate.begin = instant_of(json_member(*found, "begin_ns", line.where), line.where);
   run.aggregate.end = instant_of(json_member(*found, "end_ns", line.where), line.where);
   if (run.aggregate.end < run.aggregate.begin) throw Error(ErrorCode::bad_input, "the run ends before it begins", line.where);
@@ -95,7 +119,7 @@ Measured<Reading> ReplayInstruments::read() {
 Aggregate ReplayInstruments::run(Stage& stage, std::uint64_t repetitions) {
   if (next_run_ == runs_.size()) return {{}, {}, recording_.ended("run"), {}};
   const Run& run = runs_[next_run_++];
-  if (run.stage != stage.name()) {
+  if (run.stage != as_recorded(stage.name())) {
     throw Error(ErrorCode::bad_input,
                 "the recording is of the stage " + in_quotes(run.stage) + ", not of " + in_quotes(stage.name()), run.where);
   }
@@ -108,6 +132,16 @@ Aggregate ReplayInstruments::run(Stage& stage, std::uint64_t repetitions) {
   return run.aggregate;
 }
 
-std::vector<TelemetrySample> ReplayInstruments::take_samples() { return std::exchange(recording_.samples, {}); }
+std::vector<TelemetrySample> ReplayInstruments::take_samples() {
+  constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t next =
+      std::min(next_reading_ < recording_.reading_lines.size() ? recording_.reading_lines[next_reading_] : never,
+               next_run_ < runs_.size() ? runs_[next_run_].line : never);
+  std::vector<TelemetrySample> taken;
+  for (; next_sample_ < recording_.samples.size() && recording_.sample_lines[next_sample_] < next; ++next_sample_) {
+    taken.push_back(std::move(recording_.samples[next_sample_]));
+  }
+  return taken;
+}
 
 }  // namespace joulegrid

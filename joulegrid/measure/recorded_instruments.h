@@ -26,7 +26,8 @@ class RecordingInstruments final : public Instruments {
   Recorder& recorder_;
 };
 
-/// Instruments that show what a recording holds. Stages do nothing; what the recording has of them comes instead. At its end
+/// Instruments that show what a recording holds. Stages do nothing; what the recording has of them comes instead, and samples
+/// come when they came then: those that stand before the next reading or run. At its end
 /// everything is FaultKind::recording_ended or recording_truncated.
 ///
 /// Throws Error(bad_input, where = "file:line") where the recording is of other stages or repetitions than are asked for.
@@ -49,6 +50,7 @@ class ReplayInstruments final : public Instruments {
     std::uint64_t repetitions = 0;
     Aggregate aggregate;
     std::string where;
+    std::uint64_t line = 0;
   };
   static Run parse_run(const Recording::Other& line);
 
@@ -56,6 +58,7 @@ class ReplayInstruments final : public Instruments {
   std::vector<Run> runs_;
   std::size_t next_reading_ = 0;
   std::size_t next_run_ = 0;
+  std::size_t next_sample_ = 0;
 };
 
 }  // namespace joulegrid

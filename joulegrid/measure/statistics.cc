@@ -1,6 +1,7 @@
 #include "joulegrid/measure/statistics.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <numeric>
@@ -46,6 +47,16 @@ double regularised_beta(double x, double a, double b) {
 double student_t_probability(double t, double dof) {
   if (std::isinf(dof)) return std::erfc(-t / std::sqrt(2.0)) / 2;
   return 1 - regularised_beta(dof / (dof + t * t), dof / 2, 0.5) / 2;
+}
+
+constexpr std::size_t least_for_outliers = 4;
+
+/// How many scaled median absolute deviations from the median the furthest of n normally distributed values is in nineteen of
+/// twenty series; found by simulating 400,000 series for each n. Of few values the deviation is itself uncertain.
+double outlier_limit(std::size_t n) {
+  constexpr std::array<double, 9> of_few{6.9, 7.9, 5.6, 5.9, 4.9, 5.1, 4.6, 4.7, 4.4};  // from 4 values on
+  if (n - least_for_outliers < of_few.size()) return of_few[n - least_for_outliers];
+  return n < 20 ? 4.3 : n < 50 ? 4.0 : 3.8;
 }
 
 }  // namespace
@@ -104,17 +115,15 @@ CombinedUncertainty combine(std::span<const UncertaintyComponent> components) {
 }
 
 std::vector<bool> outliers(std::span<const double> values) {
-  constexpr std::size_t least = 4;
-  constexpr double limit = 3.5;
   constexpr double normal = 1.4826;  // standard deviation of a normal distribution over its median absolute deviation
   std::vector<bool> flags(values.size(), false);
-  if (values.size() < least) return flags;
+  if (values.size() < least_for_outliers) return flags;
   const double centre = median({values.begin(), values.end()});
   std::vector<double> distances;
   for (const double value : values) distances.push_back(std::abs(value - centre));
   const double scale = normal * median(distances);
   if (scale == 0) return flags;
-  for (std::size_t i = 0; i < values.size(); ++i) flags[i] = distances[i] > limit * scale;
+  for (std::size_t i = 0; i < values.size(); ++i) flags[i] = distances[i] > outlier_limit(values.size()) * scale;
   return flags;
 }
 

@@ -35,8 +35,10 @@ struct CombinedUncertainty {
 };
 CombinedUncertainty combine(std::span<const UncertaintyComponent> components);
 
-/// Which values lie further from the median than 3.5 times the median absolute deviation, scaled to a normal distribution's
-/// standard deviation (Iglewicz and Hoaglin 1993). Of fewer than four values, or where more than half are equal, none does.
+/// Which values lie so far from the median, in median absolute deviations, as the furthest of one in twenty series of normally
+/// distributed values: 7.9 of them for five values, 4.6 for ten, scaled to a standard deviation. (The usual limit of 3.5, of
+/// Iglewicz and Hoaglin 1993, would mark a value in every fifth series of five.) Of fewer than four values, or where more than
+/// half are equal, none does.
 std::vector<bool> outliers(std::span<const double> values);
 
 }  // namespace joulegrid

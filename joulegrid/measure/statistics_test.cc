@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <random>
 
 namespace joulegrid {
 namespace {
@@ -73,6 +75,23 @@ TEST(Outliers, are_far_from_the_median_and_few_values_have_none) {
   EXPECT_THAT(outliers(std::array<double, 5>{10, 10.1, 9.9, 10.05, 10.2}), ElementsAre(false, false, false, false, false));
   EXPECT_THAT(outliers(std::array<double, 3>{1, 1, 100}), ElementsAre(false, false, false));
   EXPECT_THAT(outliers(std::array<double, 5>{1, 1, 1, 1, 100}), ElementsAre(false, false, false, false, false));
+}
+
+TEST(Outliers, are_in_one_of_twenty_clean_series) {
+  constexpr std::uint64_t seed = 5;
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal(1000, 1);
+  for (const std::size_t n : {4U, 5U, 6U, 7U, 8U, 10U, 12U, 20U, 60U}) {
+    constexpr int series = 20'000;
+    int marked = 0;
+    for (int i = 0; i < series; ++i) {
+      std::vector<double> values(n);
+      for (double& value : values) value = normal(random);
+      const std::vector<bool> flags = outliers(values);
+      if (std::find(flags.begin(), flags.end(), true) != flags.end()) ++marked;
+    }
+    EXPECT_NEAR(static_cast<double>(marked) / series, 0.05, 0.012) << n << " values, seed " << seed;
+  }
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ def main():
     program = os.environ["JOULEGRID"]
     failed = 0
     for case in json.loads((HERE / "cases.json").read_text()):
-        ran = subprocess.run([program, *shlex.split(case["command"])], capture_output=True, text=True)
+        ran = subprocess.run([program, *shlex.split(case["command"])], capture_output=True, text=True, cwd=HERE)
         printed = SECONDS.sub(r"\1null", ran.stdout)
         path = HERE / case["expected"]
         if ran.returncode != 0 or ran.stderr:

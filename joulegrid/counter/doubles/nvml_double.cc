@@ -51,7 +51,7 @@ EXPORT int nvmlInit_v2() {
 
 EXPORT int nvmlShutdown() {
   if (users == 0) return abi::uninitialized;
-  --users;
+  if (--users == 0) profile = {};
   return abi::success;
 }
 
@@ -105,8 +105,8 @@ EXPORT int nvmlDeviceGetPciInfo_v3(abi::Device device, abi::PciInfo* info) {
 #ifndef WITHOUT_ENERGY
 EXPORT int nvmlDeviceGetTotalEnergyConsumption(abi::Device device, unsigned long long* millijoules) {
   const Card* const card = card_of(device);
-  if (card != nullptr && card->has("live")) {
-    *millijoules = *card->live();
+  if (const auto live = card == nullptr ? std::nullopt : card->live()) {
+    *millijoules = *live;
     return abi::success;
   }
   return put_number(device, "energy", "E3", millijoules);
@@ -172,6 +172,12 @@ EXPORT int nvmlDeviceGetFieldValues(abi::Device device, int count, abi::FieldVal
   for (int i = 0; i < count; ++i) {
     if (fields[i].field != abi::field_power_instant) return abi::invalid_argument;
     fields[i].value_type = abi::value_unsigned_int;
+    const Card* const card = card_of(device);
+    if (const auto live = card == nullptr || card->has("instant") ? std::nullopt : card->live_power()) {
+      fields[i].value.of_unsigned = static_cast<unsigned>(*live);
+      fields[i].code = abi::success;
+      continue;
+    }
     fields[i].code = put_number(device, "instant", "E3", &fields[i].value.of_unsigned);
   }
   return abi::success;
