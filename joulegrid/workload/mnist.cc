@@ -163,17 +163,6 @@ fs::path need_file(const fs::path& folder, const std::string& name) {
 
 bool has_images(const fs::path& folder) { return file_in(folder, "train-images-idx3-ubyte").has_value(); }
 
-MnistSet read_set(const fs::path& folder, const std::string& name) {
-  const fs::path images = need_file(folder, name + "-images-idx3-ubyte");
-  const fs::path labels = need_file(folder, name + "-labels-idx1-ubyte");
-  MnistSet set{read_idx_images(images, mnist_side, mnist_side), read_idx_labels(labels)};
-  if (set.labels.size() != set.images.count) {
-    fail(labels,
-         "there are " + std::to_string(set.labels.size()) + " labels for " + std::to_string(set.images.count) + " images");
-  }
-  return set;
-}
-
 constexpr const char* how_to_get =
     "`scripts/fetch_mnist.sh DIR` fetches the MNIST files and --mnist DIR reads them; --input synthetic does without";
 
@@ -207,7 +196,17 @@ std::vector<std::uint8_t> read_idx_labels(const fs::path& path) {
   return labels;
 }
 
-Mnist Mnist::read(const fs::path& folder) { return {read_set(folder, "train"), read_set(folder, "t10k")}; }
+MnistSet read_mnist(const fs::path& folder, MnistPart part) {
+  const std::string name = part == MnistPart::train ? "train" : "t10k";
+  const fs::path images = need_file(folder, name + "-images-idx3-ubyte");
+  const fs::path labels = need_file(folder, name + "-labels-idx1-ubyte");
+  MnistSet set{read_idx_images(images, mnist_side, mnist_side), read_idx_labels(labels)};
+  if (set.labels.size() != set.images.count) {
+    fail(labels,
+         "there are " + std::to_string(set.labels.size()) + " labels for " + std::to_string(set.images.count) + " images");
+  }
+  return set;
+}
 
 std::vector<fs::path> mnist_folders() {
   const auto variable = [](const char* name) {

@@ -29,15 +29,15 @@ struct MnistSet {
   std::vector<std::uint8_t> labels;
 };
 
-struct Mnist {
-  MnistSet train;  ///< 60,000 in the real set
-  MnistSet test;   ///< 10,000
-
-  /// Reads train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte, each
-  /// plain or with .gz, also where a dot stands before "idx". Throws Error(unavailable) where one is missing, and
-  /// Error(bad_input) naming the file as above, or where a set has not as many labels as images.
-  static Mnist read(const std::filesystem::path& folder);
+enum class MnistPart {
+  train,  ///< 60,000 images in the real set
+  test,   ///< 10,000
 };
+
+/// Reads train-images-idx3-ubyte and train-labels-idx1-ubyte, or those of t10k, each plain or with .gz, also where a dot
+/// stands before "idx". Throws Error(unavailable) where one is missing, and Error(bad_input) naming the file as above, or where
+/// there are not as many labels as images.
+MnistSet read_mnist(const std::filesystem::path& folder, MnistPart part);
 
 /// Where the files are: `folder` itself, or below it as torchvision has them, folder/MNIST/raw. Where `folder` is empty, the
 /// first of mnist_folders() that has the training images. Throws Error(unavailable) saying how to get them.

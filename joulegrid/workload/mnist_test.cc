@@ -7,7 +7,9 @@
 
 #include <cstdlib>
 #include <numeric>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "joulegrid/base/error.h"
 #include "joulegrid/base/file.h"
@@ -159,25 +161,29 @@ TEST_F(MnistFiles, of_labels_hold_digits) {
 TEST_F(MnistFiles, are_found_in_the_folder_or_below_it) {
   const std::string names[] = {"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte",
                                "t10k-labels-idx1-ubyte"};
-  EXPECT_THROW(Mnist::read(folder_), Error);
+  EXPECT_THROW(read_mnist(folder_, MnistPart::train), Error);
   file("MNIST/raw/" + names[0], images_text(4, 28, 28));
   file("MNIST/raw/" + names[1] + ".gz", zipped(labels_text(4)));
   file("MNIST/raw/" + names[2] + ".gz", zipped(images_text(2, 28, 28)));
   file("MNIST/raw/t10k-labels.idx1-ubyte", labels_text(2));
   EXPECT_EQ(find_mnist(folder_), folder_ / "MNIST" / "raw");
   EXPECT_EQ(find_mnist(folder_ / "MNIST" / "raw"), folder_ / "MNIST" / "raw");
-  const Mnist mnist = Mnist::read(find_mnist(folder_));
-  EXPECT_EQ(mnist.train.images.count, 4U);
-  EXPECT_THAT(mnist.train.labels, ElementsAre(0, 1, 2, 3));
-  EXPECT_EQ(mnist.test.images.count, 2U);
+  const fs::path found = find_mnist(folder_);
+  EXPECT_EQ(read_mnist(found, MnistPart::train).images.count, 4U);
+  EXPECT_THAT(read_mnist(found, MnistPart::train).labels, ElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(read_mnist(found, MnistPart::test).images.count, 2U);
   file("MNIST/raw/" + names[1] + ".gz", zipped(labels_text(5)));
-  EXPECT_THROW(Mnist::read(find_mnist(folder_)), Error);
+  EXPECT_THROW(read_mnist(found, MnistPart::train), Error);
   EXPECT_THROW(find_mnist(folder_ / "nowhere"), Error);
 }
 
 TEST_F(MnistFiles, of_the_usual_folders_are_found_and_missing_ones_say_how_to_get_them) {
   const auto set = [](const char* name, const fs::path& value) { ::setenv(name, value.c_str(), 1); };
-  const std::string old_home = std::getenv("HOME") != nullptr ? std::getenv("HOME") : "";
+  std::vector<std::pair<const char*, std::optional<std::string>>> old;
+  for (const char* name : {"HOME", "JOULEGRID_MNIST", "KERAS_HOME"}) {
+    const char* const value = std::getenv(name);
+    old.emplace_back(name, value != nullptr ? std::optional<std::string>(value) : std::nullopt);
+  }
   const fs::path old_folder = fs::current_path();
   fs::current_path(folder_);
   set("HOME", folder_ / "home");
@@ -201,8 +207,13 @@ TEST_F(MnistFiles, of_the_usual_folders_are_found_and_missing_ones_say_how_to_ge
   file("elsewhere/" + name, "");
   set("JOULEGRID_MNIST", folder_ / "elsewhere");
   EXPECT_EQ(find_mnist(), folder_ / "elsewhere");
-  ::unsetenv("JOULEGRID_MNIST");
-  set("HOME", old_home);
+  for (const auto& [variable, value] : old) {
+    if (value) {
+      set(variable, *value);
+    } else {
+      ::unsetenv(variable);
+    }
+  }
   fs::current_path(old_folder);
 }
 
@@ -213,13 +224,14 @@ TEST(Mnist, the_real_set_has_its_known_sizes_and_pixels) {
   } catch (const Error& error) {
     GTEST_SKIP() << error.what();
   }
-  const Mnist mnist = Mnist::read(folder);
-  EXPECT_EQ(mnist.train.images.count, 60'000U);
-  EXPECT_EQ(mnist.test.images.count, 10'000U);
-  EXPECT_EQ(mnist.train.labels[0], 5);
-  EXPECT_EQ(mnist.test.labels[0], 7);
+  const MnistSet train = read_mnist(folder, MnistPart::train);
+  const MnistSet test = read_mnist(folder, MnistPart::test);
+  EXPECT_EQ(train.images.count, 60'000U);
+  EXPECT_EQ(test.images.count, 10'000U);
+  EXPECT_EQ(train.labels[0], 5);
+  EXPECT_EQ(test.labels[0], 7);
   // The published mean of the training pixels, 0.1307 of 255.
-  const auto& pixels = mnist.train.images.pixels;
+  const auto& pixels = train.images.pixels;
   const double sum = std::accumulate(pixels.begin(), pixels.end(), 0.0);
   EXPECT_NEAR(sum / static_cast<double>(pixels.size()) / 255, 0.1307, 0.00005);
   EXPECT_EQ(mnist_input(0), -128);
