@@ -17,7 +17,7 @@ constexpr int most_value = 127;
 
 std::vector<std::int8_t> uniform_bytes(SplitMix64& random, std::uint64_t count, int least, int most) {
   std::vector<std::int8_t> bytes(count);
-  const auto choices = static_cast<std::uint64_t>(most - least + 1);
+  const auto choices = static_cast<unsigned>(most - least + 1);
   for (std::int8_t& byte : bytes) byte = static_cast<std::int8_t>(least + static_cast<int>(random.below(choices)));
   return bytes;
 }
@@ -62,7 +62,7 @@ void Mlp::require_no_overflow(std::size_t layer) const {
   std::vector<std::int64_t> most(of.outputs, 0);
   for (std::uint64_t k = 0; k < of.inputs; ++k) {
     for (std::uint64_t n = 0; n < of.outputs; ++n) {
-      const std::int64_t weight = of.weights[k * of.outputs + n];
+      const std::int64_t weight = int{of.weights[k * of.outputs + n]};
       const std::int64_t a = weight * least_input;
       const std::int64_t b = weight * most_value;
       least[n] += std::min(a, b);
@@ -109,7 +109,7 @@ std::vector<std::vector<std::int8_t>> mlp_reference(const Mlp& network, std::spa
     for (std::uint64_t m = 0; m < count; ++m) {
       std::vector<std::int32_t> sums(layer.outputs, 0);
       for (std::uint64_t k = 0; k < layer.inputs; ++k) {
-        const std::int32_t value = values[m * layer.inputs + k];
+        const auto value = std::int32_t{values[m * layer.inputs + k]};
         for (std::uint64_t n = 0; n < layer.outputs; ++n) sums[n] += value * layer.weights[k * layer.outputs + n];
       }
       for (std::uint64_t n = 0; n < layer.outputs; ++n) {

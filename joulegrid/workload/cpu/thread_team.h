@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -50,8 +52,8 @@ class SpinBarrier {
  private:
   static constexpr std::size_t cache_line = 64;
 
-  unsigned threads_;
   alignas(cache_line) std::atomic<unsigned> arrived_{0};
+  unsigned threads_;
   alignas(cache_line) std::atomic<std::uint64_t> passed_{0};
 };
 
