@@ -385,6 +385,7 @@ class StageEvaluation {
     far_from_the_others();
     temperatures();
     idle_drift();
+    settling();
     const std::size_t finished = timed_.size();
     std::set<FlagKind> of_stage;
     if (!stage_.fault && result_.trials.size() < run_.plan.trials) {
@@ -462,6 +463,58 @@ class StageEvaluation {
     }
   }
 
+  /// What the device drew at least above its later idle power in the first part of the idle window after the work, by the
+  /// samples' readings of the counter. Nothing where there are too few.
+  std::optional<double> tail_j(const TrialMeasurement& trial) const {
+    constexpr nanoseconds longest_part = std::chrono::seconds(1);
+    const WindowEnergy& idle = trial.idle_after.value();
+    const nanoseconds part = std::min<nanoseconds>(longest_part, (idle.end - idle.begin) / 2);
+    for (const TelemetrySample& sample : samples_between(run_.samples, idle.begin + part, idle.end)) {
+      if (!sample.counter) continue;
+      const Reading& middle = sample.counter.value();
+      const Wide end_of_work = energy_at_end_of_work(trial);
+      if (middle.energy.count() < end_of_work) return std::nullopt;
+      const double late_s = seconds_of(idle.end - middle.at);
+      const double early_j = static_cast<double>(middle.energy.count() - end_of_work) * 1e-6;
+      const double late_j = idle.joules() - early_j;
+      if (late_s <= 0 || late_j < 0) return std::nullopt;
+      // The reading is up to a tick old; as if it were of now, the early part seems to have taken longer and used less.
+      return early_j - late_j / late_s * seconds_of(middle.at - idle.begin);
+    }
+    return std::nullopt;
+  }
+
+  Wide energy_at_end_of_work(const TrialMeasurement& trial) const {
+    for (const Trial& seen : stage_.trials) {
+      if (seen.number == trial.number) return seen.edges[2].value().energy.count();
+    }
+    check(false, "every evaluated trial was seen");
+    return 0;
+  }
+
+  void settling() {
+    constexpr double upper = 0.975;
+    constexpr double matters = 0.005;
+    constexpr double percent = 100;
+    if (counted_.size() < 3 || !result_.adjusted_j) return;
+    std::vector<double> tails;
+    double work_j = 0;
+    for (const TrialMeasurement* trial : counted_) {
+      const std::optional<double> tail = tail_j(*trial);
+      if (!tail) return;
+      tails.push_back(*tail);
+      work_j += std::abs(trial->adjusted_j.value()) * static_cast<double>(trial->repetitions);
+    }
+    const auto n = static_cast<double>(tails.size());
+    const double tail = mean(tails);
+    const double half_width = student_t_quantile(upper, n - 1) * sample_stdev(tails) / std::sqrt(n);
+    if (tail > half_width && tail > matters * work_j / n) {
+      flag(FlagKind::still_settling,
+           text("power was still falling after the work's window, which lacks at least %.1f %%; settle longer",
+                tail / (work_j / n) * percent));
+    }
+  }
+
   const ProtocolRun& run_;
   const StageTrials& stage_;
   std::vector<const TrialMeasurement*> timed_, counted_, figures_of_;
@@ -502,6 +555,7 @@ const char* flag_name(FlagKind kind) {
     case FlagKind::clock_drop: return "clock_drop";
     case FlagKind::temperature_drift: return "temperature_drift";
     case FlagKind::idle_drift: return "idle_drift";
+    case FlagKind::still_settling: return "still_settling";
     case FlagKind::foreign_process: return "foreign_process";
     case FlagKind::counter_mismatch: return "counter_mismatch";
     case FlagKind::outlier: return "outlier";

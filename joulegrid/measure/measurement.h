@@ -17,6 +17,7 @@ enum class FlagKind {
   clock_drop,         ///< the clock fell during the work
   temperature_drift,  ///< trials of one stage were done at different temperatures
   idle_drift,         ///< idle power differs before and after the work, by more than the windows scatter
+  still_settling,     ///< power was still falling when the work's window ended, so that some energy is missing
   foreign_process,    ///< somebody else computed on the device
   counter_mismatch,   ///< counter and integrated power differ
   outlier,            ///< a trial's energy or time is far from the others'

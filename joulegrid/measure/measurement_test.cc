@@ -280,12 +280,16 @@ ProtocolRun sampled_run(double counter_factor = 1) {
   ProtocolRun run = run_of(std::vector<WindowFacts>(5));
   for (const Trial& trial : run.stages[0].trials) {
     const double begin = 100.0 * static_cast<double>(trial.number) + 0.05;  // between the edges
-    double joules = 1000;
+    const Reading& first = trial.edges[0].value();
+    const auto work_before = [&](TimeSource::Instant now) {
+      return std::chrono::duration<double>(std::clamp(now, trial.work.begin, trial.work.end) - trial.work.begin).count();
+    };
     for (int i = -20; i < 150; ++i) {
       const double time = begin + 0.1 * i;
       const bool works = at(time) >= trial.work.begin && at(time) <= trial.work.end;
-      run.samples.push_back(sample_at(time, works ? 300 : 60, joules));
-      joules += 0.1 * (works ? 300 : 60) * counter_factor;
+      const double joules = static_cast<double>(first.energy.count()) * 1e-6 +
+                            60 * std::chrono::duration<double>(at(time) - first.at).count() + 240 * work_before(at(time));
+      run.samples.push_back(sample_at(time, (works ? 300 : 60) / counter_factor, joules));
     }
   }
   return run;

@@ -100,7 +100,8 @@ class Protocol {
     if (!run_.tick) return ends_the_run(run_.tick.fault()) ? end_early(run_.tick.fault()) : true;
     const nanoseconds tick = run_.tick.value().median();
     const auto require = [&](nanoseconds window, const char* option) {
-      if (window >= least_ticks_of_window * tick) return;
+      constexpr double jitter = 0.95;  // ticks of the nominal length are measured a little longer or shorter
+      if (nanoseconds_of(window) >= jitter * least_ticks_of_window * nanoseconds_of(tick)) return;
       throw Error(ErrorCode::bad_input,
                   "a window of " + milliseconds(window) + " is too short for this counter, which changes every " +
                       milliseconds(tick) + "; at least " + milliseconds(least_ticks_of_window * tick) + " are needed",
