@@ -123,9 +123,10 @@ class Protocol {
       show(Phase::warm_up, stage.name);
       const Aggregate batch = instruments_.run(*stages_[index], repetitions);
       if (done == 0) stage.first_details = batch.details;
+      if (ends_the_run(batch.fault)) return end_early(batch.fault);
       if (batch.fault) {
         stage.fault = batch.fault;
-        return ends_the_run(batch.fault) ? end_early(batch.fault) : true;
+        return true;
       }
       const nanoseconds took = std::max(batch.duration(), nanoseconds(1));
       total += took;
