@@ -128,6 +128,7 @@ class Protocol {
       const Aggregate batch = instruments_.run(*stages_[index], repetitions);
       if (ends_the_run(batch.fault)) return end_early(batch.fault);
       if (done == 0) stage.first_details = batch.details;
+      if (ends_the_run(batch.fault)) return end_early(batch.fault);
       if (batch.fault) {
         stage.fault = batch.fault;
         return true;
