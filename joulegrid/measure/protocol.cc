@@ -126,7 +126,6 @@ class Protocol {
       if (stopped()) return end_early();
       show(Phase::warm_up, stage.name);
       const Aggregate batch = instruments_.run(*stages_[index], repetitions);
-      if (ends_the_run(batch.fault)) return end_early(batch.fault);
       if (done == 0) stage.first_details = batch.details;
       if (ends_the_run(batch.fault)) return end_early(batch.fault);
       if (batch.fault) {
