@@ -172,6 +172,7 @@ void measure_with(const MeasureOptions& options, const EnergySubject& subject,
   };
   const ProtocolRun run =
       run_protocol(subject.plan, stages, recording ? static_cast<Instruments&>(*recording) : instruments, how);
+  if (recording && run.ended_early) recording->end_early(*run.ended_early);
   if (recorder) recorder->end();
   const EnergyReport report = report_of(run);
   line.clear();
