@@ -17,8 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t largest_text = std::size_t{64} << 20;
-
 [[noreturn]] void fail(const char* what, const fs::path& path, int error) {
   throw Error(ErrorCode::bad_input, std::string(what) + ": " + std::strerror(error), path.string());
 }
@@ -173,15 +171,17 @@ void LogSink::write(std::string_view bytes) {
   if (const int error = write_all(fd_, bytes); error != 0) fail("cannot write this file", path_, error);
 }
 
-std::string read_file(const fs::path& path) {
+std::string read_file(const fs::path& path, std::size_t largest) {
   FileSource file(path);
   std::string text;
   for (;;) {
     char buffer[1 << 16];
     const std::size_t count = file.read(buffer, sizeof buffer);
     if (count == 0) return text;
-    if (text.size() + count > largest_text) {
-      throw Error(ErrorCode::bad_input, "this file is larger than 64 MiB, which no document of this program is", path.string());
+    if (text.size() + count > largest) {
+      throw Error(ErrorCode::bad_input,
+                  "this file is larger than " + std::to_string(largest >> 20) + " MiB, which no document of this program is",
+                  path.string());
     }
     text.append(buffer, count);
   }
