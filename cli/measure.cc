@@ -130,7 +130,7 @@ std::string progress_text(const ProtocolProgress& at) {
   const auto left = std::chrono::duration_cast<std::chrono::seconds>(at.left).count();
   const std::string time = left >= 60 ? fmt::format("{} min {:02} s", left / 60, left % 60) : fmt::format("{} s", left);
   const std::string trial = at.position == 0 ? std::string() : fmt::format("trial {} of {}, ", at.position, at.trials);
-  return fmt::format("{}{}, about {} left: {}", trial, doing, time, at.stage);
+  return fmt::format("{}{}, about {} left: {}", trial, doing, time, printable(at.stage));
 }
 
 /// Every stage against the first one, where programs are compared.
