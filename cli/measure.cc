@@ -281,6 +281,11 @@ struct MeasureBusy {
   }
 };
 
+/// The text as a document has it: what is not UTF-8 is replaced.
+std::string valid_utf8(const std::string& text) {
+  return parse_json(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace), "text").get<std::string>();
+}
+
 struct MeasureCommand {
   MeasureOptions options;
   std::vector<std::string> program;  ///< the words after --
@@ -316,6 +321,7 @@ struct MeasureCommand {
     for (const ProgramCall& call : calls) {
       std::string name = shell ? call.words.back() : joined(call.words, " ");
       if (name.empty()) name = "''";
+      name = valid_utf8(name);
       const std::string same = name;
       for (int i = 2; std::find(names.begin(), names.end(), name) != names.end(); ++i)
         name = same + " (" + std::to_string(i) + ")";
