@@ -12,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/console.h"
 #include "joulegrid/base/error.h"
+#include "joulegrid/base/file.h"
 #include "joulegrid/base/json.h"
 #include "joulegrid/base/quote.h"
 #include "joulegrid/counter/find_counters.h"
@@ -42,6 +43,8 @@ struct MeasureOptions {
   std::string counter, trials, trial_seconds, idle_seconds, settle_seconds, warm_up, seed, record;
 
   void add_to(CLI::App& command);
+  /// Throws where a file cannot be written, or is two things at once; call it before the work.
+  void check() const;
   /// The plan, where an option is not given that of `otherwise`.
   MeasurePlan plan(const MeasurePlan& otherwise) const;
 };
@@ -77,6 +80,25 @@ void MeasureOptions::add_to(CLI::App& command) {
       ->type_name("FILE");
   paths.add_to(command);
   output.add_to(command);
+}
+
+/// The file of "replay:FILE", or nothing.
+std::optional<std::string> replayed_file(const std::string& counter) {
+  constexpr std::string_view prefix = "replay:";
+  if (!counter.starts_with(prefix)) return std::nullopt;
+  return counter.substr(prefix.size());
+}
+
+void MeasureOptions::check() const {
+  output.check();
+  if (!record.empty()) require_writable(record);
+  const auto require_other = [](const std::string& one, const std::string& other, const char* what, const char* option) {
+    if (!one.empty() && !other.empty() && same_file(one, other)) throw Error(ErrorCode::bad_input, what, option);
+  };
+  require_other(record, output.file, "the recording and the document need files of their own", "--record");
+  const std::string replayed = replayed_file(counter).value_or("");
+  require_other(record, replayed, "this is the recording that is replayed", "--record");
+  require_other(output.file, replayed, "this is the recording that is replayed", "--output");
 }
 
 MeasurePlan MeasureOptions::plan(const MeasurePlan& otherwise) const {
@@ -165,7 +187,8 @@ void measure_with(const MeasureOptions& options, const EnergySubject& subject,
   how.stop = stop;
   how.progress = [&](const ProtocolProgress& at) { line.show(progress_text(at)); };
   how.after_trial = [&](const ProtocolRun& run) {
-    if (options.output.file.empty()) return;
+    // A pipe or a terminal would get one document after the other.
+    if (options.output.file.empty() || is_special(options.output.file)) return;
     ProtocolRun so_far = run;
     so_far.ended_early = Fault{FaultKind::interrupted, "the measurement is going on, or ended without a word"};
     write_file(options.output.file, energy_document(report_of(so_far)));
@@ -238,13 +261,6 @@ void measure_live(const MeasureOptions& options, Workload& workload) {
   measure_with(options, subject, workload.stages, instruments, &stop_on_signals());
 }
 
-/// The file of "replay:FILE", or nothing.
-std::optional<std::string> replayed_file(const std::string& counter) {
-  constexpr std::string_view prefix = "replay:";
-  if (!counter.starts_with(prefix)) return std::nullopt;
-  return counter.substr(prefix.size());
-}
-
 std::vector<std::string> excluded_of_cpu() {
   return {"warm-up", "whatever the counter does not include, such as other devices, cooling and facility"};
 }
@@ -269,7 +285,7 @@ struct MeasureBusy {
   }
 
   void run() const {
-    options.output.check();
+    options.check();
     Workload work = workload();
     if (const auto file = replayed_file(options.counter)) {
       replay_measurement(options, work.subject.command, threads.count.empty() ? std::nullopt : std::optional(work.subject),
@@ -364,8 +380,7 @@ struct MeasureCommand {
   }
 
   void run() const {
-    options.output.check();
-    if (!options.record.empty()) require_writable(options.record);
+    options.check();
     if (const auto file = replayed_file(options.counter)) {
       const bool asked = !program.empty();
       replay_measurement(options, "command", asked ? std::optional(workload().subject) : std::nullopt, *file);

@@ -49,6 +49,12 @@ class FileSource final : public ByteSource {
   int fd_;
 };
 
+/// Whether the path is of something that is there and is neither a regular file nor a folder: a device, a pipe, a terminal.
+bool is_special(const std::filesystem::path& path);
+
+/// Whether two paths are of the same regular file, or would be if it were there.
+bool same_file(const std::filesystem::path& one, const std::filesystem::path& other);
+
 /// Somewhere that bytes go, one piece at a time.
 class ByteSink {
  public:
