@@ -17,6 +17,8 @@ using Phase = ProtocolProgress::Phase;
 
 constexpr int least_ticks_of_window = 5;
 
+double seconds_of(nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
+
 std::string milliseconds(nanoseconds duration) {
   const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(duration).count();
   std::string text = std::to_string(microseconds / 1000);
@@ -250,13 +252,16 @@ class Protocol {
     progress.trials = run_.plan.trials * stages_.size();
     const MeasurePlan& plan = run_.plan;
     const nanoseconds around = run_.tick ? 2 * (plan.idle_time + plan.settle_time) : nanoseconds{};
-    nanoseconds round{};
-    for (const nanoseconds work : expected_) round += around + work;
+    // In seconds, of which years of trials do not run out.
+    double round = 0;
+    for (const nanoseconds work : expected_) round += seconds_of(around) + seconds_of(work);
     const std::uint64_t finished = position_ == 0 ? 0 : position_ - 1;
-    progress.left = round * static_cast<std::int64_t>(progress.trials - std::min(progress.trials, finished)) /
-                    static_cast<std::int64_t>(stages_.size());
-    progress.left += plan.warm_up_time * static_cast<std::int64_t>(stages_.size() - warm_);
-    if (position_ != 0 && phase == Phase::work) progress.left -= around / 2;
+    const std::uint64_t to_come = progress.trials - std::min(progress.trials, finished);
+    double left = round * static_cast<double>(to_come) / static_cast<double>(stages_.size());
+    left += seconds_of(plan.warm_up_time) * static_cast<double>(stages_.size() - warm_);
+    if (position_ != 0 && phase == Phase::work) left -= seconds_of(around) / 2;
+    constexpr double longest = 9e9;
+    progress.left = nanoseconds(static_cast<std::int64_t>(std::clamp(left, 0.0, longest) * 1e9));
     options_.progress(progress);
   }
 
