@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -218,9 +219,10 @@ std::vector<std::unique_ptr<Stage>> silent_stages(const EnergySubject& subject) 
   return stages;
 }
 
-/// The report of a recording. `asked` is what the command line asks for where it says so.
+/// The report of a recording. `asked` is what the command line asks for where it says so, `plan_on` the plan that it asks for
+/// where it leaves the rest as it was.
 void replay_measurement(const MeasureOptions& options, const std::string& command, const std::optional<EnergySubject>& asked,
-                        const std::string& file) {
+                        const std::function<MeasurePlan(const MeasurePlan&)>& plan_on, const std::string& file) {
   Recording recording = read_recording_file(file);
   std::optional<EnergySubject> subject;
   for (const Recording::Other& line : recording.others) {
@@ -234,7 +236,7 @@ void replay_measurement(const MeasureOptions& options, const std::string& comman
   if (asked && !same_json(parse_json(subject->facts, file), parse_json(asked->facts, "facts"))) {
     throw Error(ErrorCode::bad_input, "the recording is of something else: " + in_quotes(subject->facts, 200), file);
   }
-  if (options.plan(subject->plan) != subject->plan) {
+  if (plan_on(subject->plan) != subject->plan) {
     throw Error(ErrorCode::bad_input, "the recording was made with another plan; leave the options of the plan out", file);
   }
   ReplayInstruments instruments(std::move(recording));
@@ -288,8 +290,9 @@ struct MeasureBusy {
     options.check();
     Workload work = workload();
     if (const auto file = replayed_file(options.counter)) {
-      replay_measurement(options, work.subject.command, threads.count.empty() ? std::nullopt : std::optional(work.subject),
-                         *file);
+      replay_measurement(
+          options, work.subject.command, threads.count.empty() ? std::nullopt : std::optional(work.subject),
+          [this](const MeasurePlan& otherwise) { return options.plan(otherwise); }, *file);
       return;
     }
     work.subject.plan = options.plan(options.defaults);
@@ -373,8 +376,8 @@ struct MeasureCommand {
     return work;
   }
 
-  MeasurePlan plan() const {
-    MeasurePlan plan = options.plan(options.defaults);
+  MeasurePlan plan(const MeasurePlan& otherwise) const {
+    MeasurePlan plan = options.plan(otherwise);
     if (!warm_up.empty()) plan.warm_up_repetitions = parse_count(warm_up, "--warmup");
     return plan;
   }
@@ -383,7 +386,14 @@ struct MeasureCommand {
     options.check();
     if (const auto file = replayed_file(options.counter)) {
       const bool asked = !program.empty();
-      replay_measurement(options, "command", asked ? std::optional(workload().subject) : std::nullopt, *file);
+      if (!asked && (shell || ignore_failure || !others.empty() || !timeout.empty())) {
+        throw Error(ErrorCode::bad_input,
+                    "the recording says how its programs ran; give all of that, the program after -- too, or none",
+                    "measure command");
+      }
+      replay_measurement(
+          options, "command", asked ? std::optional(workload().subject) : std::nullopt,
+          [this](const MeasurePlan& otherwise) { return plan(otherwise); }, *file);
       return;
     }
     if (program.empty()) {
@@ -392,7 +402,7 @@ struct MeasureCommand {
     }
     Workload work = workload();
     for (const ProgramCall& call : calls()) require_runnable(call, "measure command");
-    work.subject.plan = plan();
+    work.subject.plan = plan(options.defaults);
     measure_live(options, work);
   }
 };
