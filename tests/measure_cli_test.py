@@ -240,7 +240,7 @@ class MeasureCliTest(unittest.TestCase):
             self.assertEqual(subprocess.run(["pgrep", "-f", "0.0314159"], capture_output=True).returncode, 1)
             again = run("command", "--counter", f"replay:{record}", "--output", self.path / "again.json")
             self.assertEqual(again.returncode, 4)
-            self.assertEqual(json.loads((self.path / "again.json").read_text())["command"]["stages"], section["stages"])
+            self.assertEqual((self.path / "again.json").read_bytes(), output.read_bytes())
             output.unlink()
 
     def test_a_crash_leaves_the_finished_trials_on_disk(self):

@@ -26,11 +26,7 @@ std::string milliseconds(nanoseconds duration) {
 
 double nanoseconds_of(nanoseconds duration) { return static_cast<double>(duration.count()); }
 
-/// Whether there is no sense in going on: somebody stopped the run, or the recording has no more.
-bool ends_the_run(const std::optional<Fault>& fault) {
-  return fault && (fault->kind == FaultKind::interrupted || fault->kind == FaultKind::recording_ended ||
-                   fault->kind == FaultKind::recording_truncated);
-}
+bool ends_the_run(const std::optional<Fault>& fault) { return fault && ends_a_run(*fault); }
 
 class Protocol {
  public:
