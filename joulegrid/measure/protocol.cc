@@ -42,11 +42,9 @@ class Protocol {
   ProtocolRun run() {
     require_sense();
     if (!measure_tick_of_counter()) return std::move(run_);
-    for (std::size_t i = 0; i < stages_.size(); ++i) {
-      if (!warm_up(i)) return std::move(run_);
-    }
+    // Before the warm-up, which may take longer than a counter that wraps can be left unread.
     if (run_.counter.kind != CounterKind::none) instruments_.start_sampling(run_.plan.sampling_interval);
-    do_trials();
+    if (warm_up_all()) do_trials();
     instruments_.stop_sampling();
     take_samples();
     return std::move(run_);
@@ -105,6 +103,14 @@ class Protocol {
     };
     require(run_.plan.trial_time, "--trial-seconds");
     require(run_.plan.idle_time, "--idle-seconds");
+    return true;
+  }
+
+  /// False where the run is over.
+  bool warm_up_all() {
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+      if (!warm_up(i)) return false;
+    }
     return true;
   }
 
