@@ -1,3 +1,5 @@
+#include "cli/measure.h"
+
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -29,30 +31,11 @@ namespace joulegrid::cli {
 
 namespace {
 
-/// What a command measures: the subject but for the machine, and the stages.
-struct Workload {
-  EnergySubject subject;
-  std::vector<std::unique_ptr<Stage>> stages;
-};
-
-/// Options of everything that is measured.
-struct MeasureOptions {
-  std::string trials_option = "--trials";
-  MeasurePlan defaults;
-  OutputOptions output;
-  CounterPathOptions paths;
-  std::string counter, trials, trial_seconds, idle_seconds, settle_seconds, warm_up, seed, record;
-
-  void add_to(CLI::App& command);
-  /// Throws where a file cannot be written, or is two things at once; call it before the work.
-  void check() const;
-  /// The plan, where an option is not given that of `otherwise`.
-  MeasurePlan plan(const MeasurePlan& otherwise) const;
-};
-
 std::string seconds_text(std::chrono::nanoseconds time) {
   return fmt::format("{:g}", std::chrono::duration<double>(time).count());
 }
+
+}  // namespace
 
 void MeasureOptions::add_to(CLI::App& command) {
   command
@@ -83,7 +66,6 @@ void MeasureOptions::add_to(CLI::App& command) {
   output.add_to(command);
 }
 
-/// The file of "replay:FILE", or nothing.
 std::optional<std::string> replayed_file(const std::string& counter) {
   constexpr std::string_view prefix = "replay:";
   if (!counter.starts_with(prefix)) return std::nullopt;
@@ -115,6 +97,8 @@ MeasurePlan MeasureOptions::plan(const MeasurePlan& otherwise) const {
   }
   return plan;
 }
+
+namespace {
 
 void warn(const std::string& text) { std::fprintf(stderr, "joulegrid: %s\n", printable(text).c_str()); }
 
@@ -219,8 +203,13 @@ std::vector<std::unique_ptr<Stage>> silent_stages(const EnergySubject& subject) 
   return stages;
 }
 
-/// The report of a recording. `asked` is what the command line asks for where it says so, `plan_on` the plan that it asks for
-/// where it leaves the rest as it was.
+bool same_names(const std::vector<StageSubject>& a, const std::vector<StageSubject>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const StageSubject& one, const StageSubject& other) { return one.name == other.name; });
+}
+
+}  // namespace
+
 void replay_measurement(const MeasureOptions& options, const std::string& command, const std::optional<EnergySubject>& asked,
                         const std::function<MeasurePlan(const MeasurePlan&)>& plan_on, const std::string& file) {
   if (file.empty()) throw Error(ErrorCode::bad_input, "a recording is named like replay:FILE", "--counter");
@@ -236,6 +225,9 @@ void replay_measurement(const MeasureOptions& options, const std::string& comman
   }
   if (asked && !same_json(parse_json(subject->facts, file), parse_json(asked->facts, "facts"))) {
     throw Error(ErrorCode::bad_input, "the recording is of something else: " + in_quotes(subject->facts, 200), file);
+  }
+  if (asked && !asked->stages.empty() && !same_names(asked->stages, subject->stages)) {
+    throw Error(ErrorCode::bad_input, "the recording is of other stages", file);
   }
   if (plan_on(subject->plan) != subject->plan) {
     throw Error(ErrorCode::bad_input, "the recording was made with another plan; leave the options of the plan out", file);
@@ -267,6 +259,8 @@ void measure_live(const MeasureOptions& options, Workload& workload) {
 std::vector<std::string> excluded_of_cpu() {
   return {"warm-up", "whatever the counter does not include, such as other devices, cooling and facility"};
 }
+
+namespace {
 
 struct MeasureBusy {
   MeasureOptions options;
@@ -421,6 +415,8 @@ void add_measure(CLI::App& app, const std::vector<std::string>& program) {
   of_busy->options.add_to(*busy);
   example(*busy, "joulegrid measure busy --threads 1 --trials 3 --trial-seconds 0.5 --idle-seconds 0.5");
   busy->callback([of_busy] { of_busy->run(); });
+
+  add_measure_mlp(*measure);
 
   CLI::App* command = measure->add_subcommand(
       "command", "Energy and time of any program: joulegrid measure command [OPTIONS] -- PROGRAM ARGS…");
