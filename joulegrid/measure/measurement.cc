@@ -131,8 +131,9 @@ class TrialEvaluation {
     if (!result_.adjusted_j && run_.counter.kind != CounterKind::none && !result_.work_fault) {
       flag(FlagKind::energy_missing, result_.adjusted_j.fault().reason);
     }
+    constexpr double near_enough = 0.95;
     const double wanted = seconds_of(run_.plan.trial_time);
-    if (!result_.work_fault && result_.seconds < wanted) {
+    if (!result_.work_fault && result_.seconds < near_enough * wanted) {
       flag(FlagKind::short_trial, text("%.3f s of work, %.3f s were asked for", result_.seconds, wanted));
     }
     clocks();

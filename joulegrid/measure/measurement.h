@@ -21,7 +21,7 @@ enum class FlagKind {
   foreign_process,    ///< somebody else computed on the device
   counter_mismatch,   ///< counter and integrated power differ
   outlier,            ///< a trial's energy or time is far from the others'
-  short_trial,        ///< less work than asked for
+  short_trial,        ///< less work than 95 % of what was asked for
   work_failed,        ///< the work of a trial failed
   energy_missing,     ///< a trial has no energy
   trials_missing,     ///< the run ended early

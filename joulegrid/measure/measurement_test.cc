@@ -431,8 +431,8 @@ std::vector<FlagCase> flag_cases() {
          set_adjusted(run, {10, 10.1, 9.9, 10.05, 10.634});
        }},
       {"short", FlagKind::short_trial,
-       [](ProtocolRun& run) { run.stages[0].trials[1].work.end = run.stages[0].trials[1].work.begin + 3999ms; },
-       [](ProtocolRun& run) { run.stages[0].trials[1].work.end = run.stages[0].trials[1].work.begin + 4s; }},
+       [](ProtocolRun& run) { run.stages[0].trials[1].work.end = run.stages[0].trials[1].work.begin + 3799ms; },
+       [](ProtocolRun& run) { run.stages[0].trials[1].work.end = run.stages[0].trials[1].work.begin + 3800ms; }},
       {"work", FlagKind::work_failed,
        [](ProtocolRun& run) {
          run.stages[0].trials[1].work.fault = Fault{FaultKind::work_failed, "the wrong sum"};
