@@ -397,11 +397,13 @@ class StageEvaluation {
     if (stage_.fault) flag(FlagKind::work_failed, stage_.fault->reason);
     if (finished < result_.trials.size()) {
       flag(FlagKind::work_failed, std::to_string(result_.trials.size() - finished) + " of " +
-                                      std::to_string(result_.trials.size()) + " trials failed and are in no figure");
+                                      std::to_string(result_.trials.size()) + " trials failed and are in no figure" +
+                                      first_of(FlagKind::work_failed));
     }
     if (run_.counter.kind != CounterKind::none && counted_.size() < timed_.size()) {
       flag(FlagKind::energy_missing, std::to_string(timed_.size() - counted_.size()) + " of " + std::to_string(timed_.size()) +
-                                         " trials have no energy" + (counted_.empty() ? "" : " and are in no figure"));
+                                         " trials have no energy" + (counted_.empty() ? "" : " and are in no figure") +
+                                         first_of(FlagKind::energy_missing));
     }
     for (const Flag& known : result_.flags) of_stage.insert(known.kind);
     for (const TrialMeasurement& trial : result_.trials) {
@@ -411,6 +413,16 @@ class StageEvaluation {
         }
       }
     }
+  }
+
+  /// What the first trial with this flag says: "; trial 2: exited with status 3".
+  std::string first_of(FlagKind kind) const {
+    for (const TrialMeasurement& trial : result_.trials) {
+      for (const Flag& known : trial.flags) {
+        if (known.kind == kind) return "; trial " + std::to_string(trial.number) + ": " + known.text;
+      }
+    }
+    return {};
   }
 
   void far_from_the_others() {
