@@ -69,7 +69,9 @@ void MeasureOptions::add_to(CLI::App& command) {
 std::optional<std::string> replayed_file(const std::string& counter) {
   constexpr std::string_view prefix = "replay:";
   if (!counter.starts_with(prefix)) return std::nullopt;
-  return counter.substr(prefix.size());
+  std::string file = counter.substr(prefix.size());
+  if (file.empty()) throw Error(ErrorCode::bad_input, "a recording is named like replay:FILE", "--counter");
+  return file;
 }
 
 void MeasureOptions::check() const {
