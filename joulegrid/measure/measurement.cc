@@ -173,7 +173,8 @@ class TrialEvaluation {
   void clocks() {
     constexpr double drop = 0.95;
     const Samples steady = steady_samples(run_.samples, trial_.work);
-    const TelemetryExtremes extremes = extremes_of(steady);
+    const TelemetryExtremes extremes =
+        extremes_of(steady.empty() ? samples_between(run_.samples, trial_.work.begin, trial_.work.end) : steady);
     if (extremes.clock_events) {
       const ClockEvents events = *extremes.clock_events;
       const std::string names = "clock events: " + to_string(events);
@@ -239,8 +240,13 @@ class TrialEvaluation {
   void mismatch() {
     constexpr double limit = 0.1;
     constexpr double percent = 100;
-    const std::optional<double> excess = counter_excess(samples_of_steady_power(run_.samples, trial_.work));
-    if (excess && std::abs(*excess) > limit) {
+    const Samples samples = samples_of_steady_power(run_.samples, trial_.work);
+    const std::optional<double> excess = counter_excess(samples);
+    if (!excess) return;
+    // Both ends may be a tick old.
+    const double ticks =
+        run_.tick ? 2 * seconds_of(run_.tick.value().median()) / seconds_of(samples.back().at - samples.front().at) : 0;
+    if (std::abs(*excess) > limit + ticks) {
       flag(FlagKind::counter_mismatch, text("the counter says %.1f %% %s than the integrated power",
                                             std::abs(*excess) * percent, *excess > 0 ? "more" : "less"));
     }
@@ -364,7 +370,8 @@ class StageEvaluation {
     result_.adjusted_j = raw - mean(idle) * seconds_;
     result_.adjusted_range_j = Extremes{raw - *most * seconds_, raw - *least * seconds_};
     result_.stdev_j = stdev_of(adjusted);
-    result_.adjusted_95 = uncertainty_of(adjusted, resolution_variance());
+    result_.resolution_variance = resolution_variance();
+    result_.adjusted_95 = uncertainty_of(adjusted, result_.resolution_variance);
   }
 
   /// Of a trial's adjusted energy per repetition, from the counter's steps at the four edges.
@@ -384,6 +391,7 @@ class StageEvaluation {
 
   void flags() {
     far_from_the_others();
+    clocks_of_trials();
     temperatures();
     idle_drift();
     settling();
@@ -457,6 +465,20 @@ class StageEvaluation {
     }
   }
 
+  /// A clock that is low in a whole trial shows only beside the others.
+  void clocks_of_trials() {
+    constexpr double drop = 0.95;
+    double most = 0;
+    for (const TrialMeasurement& trial : result_.trials) {
+      if (trial.telemetry.sm_clock_mhz) most = std::max(most, trial.telemetry.sm_clock_mhz->most);
+    }
+    for (TrialMeasurement& trial : result_.trials) {
+      if (!trial.telemetry.sm_clock_mhz || trial.telemetry.sm_clock_mhz->most >= drop * most) continue;
+      trial.flags.push_back({FlagKind::clock_drop, text("the clock was at most %.0f MHz, %.0f in another trial",
+                                                        trial.telemetry.sm_clock_mhz->most, most)});
+    }
+  }
+
   /// Where idle power jumps with the work, the baseline during the work is not known better than the jump.
   void idle_drift() {
     constexpr double upper = 0.975;
@@ -507,21 +529,23 @@ class StageEvaluation {
 
   void settling() {
     constexpr double upper = 0.975;
-    constexpr double matters = 0.005;
+    constexpr double matters = 0.5;  // of the stated uncertainty
     constexpr double percent = 100;
-    if (counted_.size() < 3 || !result_.adjusted_j) return;
+    if (counted_.size() < 3 || !result_.adjusted_95) return;
     std::vector<double> tails;
     double work_j = 0;
+    double stated_j = 0;
     for (const TrialMeasurement* trial : counted_) {
       const std::optional<double> tail = tail_j(*trial);
       if (!tail) return;
       tails.push_back(*tail);
       work_j += std::abs(trial->adjusted_j.value()) * static_cast<double>(trial->repetitions);
+      stated_j += result_.adjusted_95.value().expanded * static_cast<double>(trial->repetitions);
     }
     const auto n = static_cast<double>(tails.size());
     const double tail = mean(tails);
     const double half_width = student_t_quantile(upper, n - 1) * sample_stdev(tails) / std::sqrt(n);
-    if (tail > half_width && tail > matters * work_j / n) {
+    if (tail > half_width && tail > matters * stated_j / n) {
       flag(FlagKind::still_settling,
            text("power was still falling after the work's window, which lacks at least %.1f %%; settle longer",
                 tail / (work_j / n) * percent));
@@ -536,7 +560,8 @@ class StageEvaluation {
 };
 
 /// Of pairs of values; the ratio's interval follows from the differences second - ratio * first.
-Measured<Comparison::Figures> compare_pairs(const std::vector<std::pair<double, double>>& pairs) {
+Measured<Comparison::Figures> compare_pairs(const std::vector<std::pair<double, double>>& pairs, double common_variance_first,
+                                            double common_variance_second) {
   if (pairs.size() < 2) return Fault{FaultKind::not_enough, "a comparison needs two rounds that both finished"};
   std::vector<double> first;
   std::vector<double> second;
@@ -549,12 +574,13 @@ Measured<Comparison::Figures> compare_pairs(const std::vector<std::pair<double, 
   const double base = mean(first);
   Comparison::Figures figures;
   figures.difference = mean(differences);
-  figures.difference_95 = uncertainty_of(differences, 0).value().expanded;
+  figures.difference_95 = uncertainty_of(differences, common_variance_first + common_variance_second).value().expanded;
   if (base == 0) return Fault{FaultKind::not_enough, "the first one's mean is zero, which gives no ratio"};
   figures.ratio = mean(second) / base;
   std::vector<double> residuals;
   for (const auto& [a, b] : pairs) residuals.push_back(b - figures.ratio * a);
-  figures.ratio_95 = uncertainty_of(residuals, 0).value().expanded / std::abs(base);
+  const double of_residuals = common_variance_second + figures.ratio * figures.ratio * common_variance_first;
+  figures.ratio_95 = uncertainty_of(residuals, of_residuals).value().expanded / std::abs(base);
   return figures;
 }
 
@@ -607,8 +633,10 @@ Comparison compare(const StageMeasurement& first, const StageMeasurement& second
     }
   }
   Comparison comparison{first.name, second.name, pairs, no_energy, no_energy};
-  comparison.seconds = compare_pairs(seconds);
-  if (!joules.empty()) comparison.adjusted_j = compare_pairs(joules);
+  comparison.seconds = compare_pairs(seconds, 0, 0);
+  if (!joules.empty()) {
+    comparison.adjusted_j = compare_pairs(joules, first.resolution_variance, second.resolution_variance);
+  }
   return comparison;
 }
 

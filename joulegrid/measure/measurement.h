@@ -101,7 +101,8 @@ struct StageMeasurement {
   Measured<Extremes> adjusted_range_j;  ///< with the largest and with the smallest idle window
   Measured<double> stdev_j;             ///< of the trials' adjusted energies, n - 1
   Measured<Uncertainty95> adjusted_95;
-  std::vector<Flag> flags;  ///< of the stage, and the kinds of its trials' flags
+  double resolution_variance = 0;  ///< of a trial's adjusted energy, from the counter's steps at its edges; J^2
+  std::vector<Flag> flags;         ///< of the stage, and the kinds of its trials' flags
   std::vector<TrialMeasurement> trials;
 };
 
