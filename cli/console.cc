@@ -20,7 +20,7 @@ bool is_terminal(int fd) {
   return ::isatty(fd) == 1 && term != nullptr && std::strcmp(term, "dumb") != 0;
 }
 
-constexpr std::array<int, 2> stopping_signals{SIGINT, SIGTERM};
+constexpr std::array<int, 3> stopping_signals{SIGINT, SIGTERM, SIGHUP};
 
 Stop asked_by_signal;
 

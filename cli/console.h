@@ -18,8 +18,8 @@ void print(std::string_view text);
 /// Colours where standard output is a terminal that wants them.
 TextStyle output_style();
 
-/// From the first call on, SIGINT and SIGTERM ask this Stop, the program's one, to end the work; a second one of either ends
-/// the program at once. A signal that the program was started to ignore stays ignored.
+/// From the first call on, SIGINT, SIGTERM and SIGHUP ask this Stop, the program's one, to end the work; a second one of any
+/// ends the program at once. A signal that the program was started to ignore stays ignored.
 Stop& stop_on_signals();
 
 /// A line on standard error that replaces itself, a few times a second; silent where standard error is no terminal.

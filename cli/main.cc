@@ -1,3 +1,6 @@
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <new>
@@ -90,9 +93,18 @@ int run(int argc, char** argv) {
   return done;
 }
 
+/// Standard streams that are closed would otherwise be the first files that the program opens.
+void open_standard_streams() {
+  int fd = 0;
+  do fd = ::open("/dev/null", O_RDWR);
+  while (fd >= 0 && fd < STDERR_FILENO);
+  if (fd > STDERR_FILENO) ::close(fd);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  open_standard_streams();
   try {
     return run(argc, argv);
   } catch (const joulegrid::cli::Interrupted&) {

@@ -15,6 +15,7 @@
 #include "cli/command.h"
 #include "cli/console.h"
 #include "joulegrid/base/error.h"
+#include "joulegrid/base/file.h"
 #include "joulegrid/base/json.h"
 #include "joulegrid/base/quote.h"
 #include "joulegrid/counter/find_counters.h"
@@ -63,6 +64,26 @@ void MeasureOptions::add_to(CLI::App& command) {
       ->type_name("FILE");
   paths.add_to(command);
   output.add_to(command);
+}
+
+std::optional<std::string> replayed_file(const std::string& counter) {
+  constexpr std::string_view prefix = "replay:";
+  if (!counter.starts_with(prefix)) return std::nullopt;
+  std::string file = counter.substr(prefix.size());
+  if (file.empty()) throw Error(ErrorCode::bad_input, "a recording is named like replay:FILE", "--counter");
+  return file;
+}
+
+void MeasureOptions::check() const {
+  output.check();
+  if (!record.empty()) require_writable(record);
+  const auto require_other = [](const std::string& one, const std::string& other, const char* what, const char* option) {
+    if (!one.empty() && !other.empty() && same_file(one, other)) throw Error(ErrorCode::bad_input, what, option);
+  };
+  require_other(record, output.file, "the recording and the document need files of their own", "--record");
+  const std::string replayed = replayed_file(counter).value_or("");
+  require_other(record, replayed, "this is the recording that is replayed", "--record");
+  require_other(output.file, replayed, "this is the recording that is replayed", "--output");
 }
 
 MeasurePlan MeasureOptions::plan(const MeasurePlan& otherwise) const {
@@ -118,7 +139,7 @@ std::string progress_text(const ProtocolProgress& at) {
   const auto left = std::chrono::duration_cast<std::chrono::seconds>(at.left).count();
   const std::string time = left >= 60 ? fmt::format("{} min {:02} s", left / 60, left % 60) : fmt::format("{} s", left);
   const std::string trial = at.position == 0 ? std::string() : fmt::format("trial {} of {}, ", at.position, at.trials);
-  return fmt::format("{}{}, about {} left: {}", trial, doing, time, at.stage);
+  return fmt::format("{}{}, about {} left: {}", trial, doing, time, printable(at.stage));
 }
 
 /// Every stage against the first one, where programs are compared.
@@ -153,13 +174,15 @@ void measure_with(const MeasureOptions& options, const EnergySubject& subject,
   how.stop = stop;
   how.progress = [&](const ProtocolProgress& at) { line.show(progress_text(at)); };
   how.after_trial = [&](const ProtocolRun& run) {
-    if (options.output.file.empty()) return;
+    // A pipe or a terminal would get one document after the other.
+    if (options.output.file.empty() || is_special(options.output.file)) return;
     ProtocolRun so_far = run;
     so_far.ended_early = Fault{FaultKind::interrupted, "the measurement is going on, or ended without a word"};
     write_file(options.output.file, energy_document(report_of(so_far)));
   };
   const ProtocolRun run =
       run_protocol(subject.plan, stages, recording ? static_cast<Instruments&>(*recording) : instruments, how);
+  if (recording && run.ended_early) recording->end_early(*run.ended_early);
   if (recorder) recorder->end();
   const EnergyReport report = report_of(run);
   line.clear();
@@ -190,7 +213,7 @@ bool same_names(const std::vector<StageSubject>& a, const std::vector<StageSubje
 }  // namespace
 
 void replay_measurement(const MeasureOptions& options, const std::string& command, const std::optional<EnergySubject>& asked,
-                        const std::function<MeasurePlan(const MeasurePlan&)>& asked_plan, const std::string& file) {
+                        const std::function<MeasurePlan(const MeasurePlan&)>& plan_on, const std::string& file) {
   if (file.empty()) throw Error(ErrorCode::bad_input, "a recording is named like replay:FILE", "--counter");
   Recording recording = read_recording_file(file);
   std::optional<EnergySubject> subject;
@@ -208,7 +231,7 @@ void replay_measurement(const MeasureOptions& options, const std::string& comman
   if (asked && !asked->stages.empty() && !same_names(asked->stages, subject->stages)) {
     throw Error(ErrorCode::bad_input, "the recording is of other stages", file);
   }
-  if (asked_plan(subject->plan) != subject->plan) {
+  if (plan_on(subject->plan) != subject->plan) {
     throw Error(ErrorCode::bad_input, "the recording was made with another plan; leave the options of the plan out", file);
   }
   ReplayInstruments instruments(std::move(recording));
@@ -233,12 +256,6 @@ void measure_live(const MeasureOptions& options, Workload& workload) {
   }
   LiveInstruments instruments(*counter);
   measure_with(options, subject, workload.stages, instruments, &stop_on_signals());
-}
-
-std::optional<std::string> replayed_file(const std::string& counter) {
-  constexpr std::string_view prefix = "replay:";
-  if (!counter.starts_with(prefix)) return std::nullopt;
-  return counter.substr(prefix.size());
 }
 
 std::vector<std::string> excluded_of_cpu() {
@@ -267,18 +284,23 @@ struct MeasureBusy {
   }
 
   void run() const {
-    options.output.check();
+    options.check();
     Workload work = workload();
     if (const auto file = replayed_file(options.counter)) {
       replay_measurement(
           options, work.subject.command, threads.count.empty() ? std::nullopt : std::optional(work.subject),
-          [&](const MeasurePlan& recorded) { return options.plan(recorded); }, *file);
+          [this](const MeasurePlan& otherwise) { return options.plan(otherwise); }, *file);
       return;
     }
     work.subject.plan = options.plan(options.defaults);
     measure_live(options, work);
   }
 };
+
+/// The text as a document has it: what is not UTF-8 is replaced.
+std::string valid_utf8(const std::string& text) {
+  return parse_json(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace), "text").get<std::string>();
+}
 
 struct MeasureCommand {
   MeasureOptions options;
@@ -315,6 +337,7 @@ struct MeasureCommand {
     for (const ProgramCall& call : calls) {
       std::string name = shell ? call.words.back() : joined(call.words, " ");
       if (name.empty()) name = "''";
+      name = valid_utf8(name);
       const std::string same = name;
       for (int i = 2; std::find(names.begin(), names.end(), name) != names.end(); ++i)
         name = same + " (" + std::to_string(i) + ")";
@@ -357,13 +380,17 @@ struct MeasureCommand {
   }
 
   void run() const {
-    options.output.check();
-    if (!options.record.empty()) require_writable(options.record);
+    options.check();
     if (const auto file = replayed_file(options.counter)) {
       const bool asked = !program.empty();
+      if (!asked && (shell || ignore_failure || !others.empty() || !timeout.empty())) {
+        throw Error(ErrorCode::bad_input,
+                    "the recording says how its programs ran; give all of that, the program after -- too, or none",
+                    "measure command");
+      }
       replay_measurement(
           options, "command", asked ? std::optional(workload().subject) : std::nullopt,
-          [&](const MeasurePlan& recorded) { return plan(recorded); }, *file);
+          [this](const MeasurePlan& otherwise) { return plan(otherwise); }, *file);
       return;
     }
     if (program.empty()) {

@@ -30,6 +30,8 @@ struct MeasureOptions {
   std::string counter, trials, trial_seconds, idle_seconds, settle_seconds, warm_up, seed, record;
 
   void add_to(CLI::App& command);
+  /// Throws where a file cannot be written, or is two things at once; call it before the work.
+  void check() const;
   /// The plan, where an option is not given that of `otherwise`.
   MeasurePlan plan(const MeasurePlan& otherwise) const;
 };
@@ -37,9 +39,10 @@ struct MeasureOptions {
 /// Runs the workload with the counter that the options name, and tells what came out.
 void measure_live(const MeasureOptions& options, Workload& workload);
 
-/// The report of a recording. `asked` is what the command line asks for where it says so.
+/// The report of a recording. `asked` is what the command line asks for where it says so, `plan_on` the plan that it asks for
+/// where it leaves the rest as it was.
 void replay_measurement(const MeasureOptions& options, const std::string& command, const std::optional<EnergySubject>& asked,
-                        const std::function<MeasurePlan(const MeasurePlan&)>& asked_plan, const std::string& file);
+                        const std::function<MeasurePlan(const MeasurePlan&)>& plan_on, const std::string& file);
 
 /// The file of "replay:FILE", or nothing.
 std::optional<std::string> replayed_file(const std::string& counter);

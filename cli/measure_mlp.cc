@@ -194,7 +194,7 @@ struct MeasureMlp {
   }
 
   void run() const {
-    options.output.check();
+    options.check();
     const Asked it = asked();
     Workload work;
     work.subject = subject_of(it);

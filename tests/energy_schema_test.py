@@ -53,7 +53,7 @@ class EnergySchema(unittest.TestCase):
         document = self.measured("command", "--counter", "nvml", "--runs", 2, *QUICK, "--trial-seconds", 0.5, "--vs", "sleep 0.02", "--json", "--", "true", env=env)
         self.accepts(document)
         self.assertEqual(document["command"]["comparisons"][0]["pairs"], 2)
-        self.assertIn("power_capped", [flag["flag"] for flag in document["command"]["stages"]["true"]["flags"]])
+        self.assertIn("power_capped", [flag["flag"] for flag in document["command"]["stages"]["sleep 0.02"]["flags"]])
         self.accepts(self.measured("command", "--counter", "nvml", "--runs", 2, *QUICK, "--trial-seconds", 0.15, "--json", "--", "false", env=env, status=1))
         self.refuses(document)
 

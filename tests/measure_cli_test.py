@@ -240,7 +240,7 @@ class MeasureCliTest(unittest.TestCase):
             self.assertEqual(subprocess.run(["pgrep", "-f", "0.0314159"], capture_output=True).returncode, 1)
             again = run("command", "--counter", f"replay:{record}", "--output", self.path / "again.json")
             self.assertEqual(again.returncode, 4)
-            self.assertEqual(json.loads((self.path / "again.json").read_text())["command"]["stages"], section["stages"])
+            self.assertEqual((self.path / "again.json").read_bytes(), output.read_bytes())
             output.unlink()
 
     def test_a_crash_leaves_the_finished_trials_on_disk(self):
@@ -262,7 +262,10 @@ class MeasureCliTest(unittest.TestCase):
         self.assertGreaterEqual(len(replayed["stages"]["sleep 0.01"]["trials"]), len(section["stages"]["sleep 0.01"]["trials"]))
 
     def test_progress_on_a_terminal_tells_the_time_left(self):
-        primary, secondary = pty.openpty()
+        try:
+            primary, secondary = pty.openpty()
+        except OSError:
+            self.skipTest("no pseudo-terminals here")
         process = subprocess.Popen([PROGRAM, "measure", "command", "--counter", "nvml", "--runs", "3", "--trial-seconds", "0.3", *QUICK, "--",
                                     "sleep", "0.1"], env={**self.board(), "TERM": "xterm"}, stdout=subprocess.DEVNULL, stderr=secondary)
         os.close(secondary)

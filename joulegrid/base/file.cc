@@ -17,8 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t largest_text = std::size_t{64} << 20;
-
 [[noreturn]] void fail(const char* what, const fs::path& path, int error) {
   throw Error(ErrorCode::bad_input, std::string(what) + ": " + std::strerror(error), path.string());
 }
@@ -57,12 +55,6 @@ int write_all(int fd, std::string_view text) {
   return 0;
 }
 
-/// Something that is there and that a rename must not replace: a device, a pipe.
-bool is_special(const fs::path& path) {
-  struct stat status {};
-  return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
-}
-
 fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
 
 /// The file that a link finally names, whether it exists or not, so that the link stays one.
@@ -79,6 +71,19 @@ fs::path resolved(const fs::path& path) {
 }
 
 }  // namespace
+
+bool is_special(const fs::path& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
+bool same_file(const fs::path& one, const fs::path& other) {
+  std::error_code error;
+  if (is_special(one) || is_special(other)) return false;
+  if (fs::equivalent(one, other, error) && !error) return true;
+  const fs::path first = fs::weakly_canonical(fs::absolute(one), error);
+  return !error && first == fs::weakly_canonical(fs::absolute(other), error) && !error;
+}
 
 std::size_t MemorySource::read(char* into, std::size_t most) {
   const std::size_t count = std::min(most, rest_.size());
@@ -173,15 +178,17 @@ void LogSink::write(std::string_view bytes) {
   if (const int error = write_all(fd_, bytes); error != 0) fail("cannot write this file", path_, error);
 }
 
-std::string read_file(const fs::path& path) {
+std::string read_file(const fs::path& path, std::size_t largest) {
   FileSource file(path);
   std::string text;
   for (;;) {
     char buffer[1 << 16];
     const std::size_t count = file.read(buffer, sizeof buffer);
     if (count == 0) return text;
-    if (text.size() + count > largest_text) {
-      throw Error(ErrorCode::bad_input, "this file is larger than 64 MiB, which no document of this program is", path.string());
+    if (text.size() + count > largest) {
+      throw Error(ErrorCode::bad_input,
+                  "this file is larger than " + std::to_string(largest >> 20) + " MiB, which no document of this program is",
+                  path.string());
     }
     text.append(buffer, count);
   }

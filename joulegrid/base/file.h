@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -48,6 +49,12 @@ class FileSource final : public ByteSource {
   int fd_;
 };
 
+/// Whether the path is of something that is there and is neither a regular file nor a folder: a device, a pipe, a terminal.
+bool is_special(const std::filesystem::path& path);
+
+/// Whether two paths are of the same regular file, or would be if it were there.
+bool same_file(const std::filesystem::path& one, const std::filesystem::path& other);
+
 /// Somewhere that bytes go, one piece at a time.
 class ByteSink {
  public:
@@ -93,8 +100,11 @@ class LogSink final : public ByteSink {
   int fd_;
 };
 
-/// The whole file, a document of up to 64 MiB; throws Error(bad_input, where = the path) where it cannot be read.
-std::string read_file(const std::filesystem::path& path);
+/// More than any document of this program has.
+inline constexpr std::size_t largest_document = std::size_t{64} << 20;
+
+/// The whole file; throws Error(bad_input, where = the path) where it cannot be read or is larger than that.
+std::string read_file(const std::filesystem::path& path, std::size_t largest = largest_document);
 
 /// Writes the file so that a reader sees the old content or the new one, never a part, as FileSink does. Throws
 /// Error(bad_input, where = the path) and leaves the old file as it was where that fails.

@@ -47,7 +47,7 @@ TEST_F(AmdsmiTest, energy_is_the_count_times_the_resolution) {
 }
 
 TEST_F(AmdsmiTest, the_largest_count_is_exact) {
-  const auto amdsmi = counter("energy = 1 18446744073709551615\nresolution = 15.3\n");
+  const auto amdsmi = counter("energy = 18446744073709551000 18446744073709551615\nresolution = 15.3\n");
   EXPECT_EQ(to_string(energy(*amdsmi)), "282235184327756139709");  // (2^64 - 1) · 15.3, cut
 }
 

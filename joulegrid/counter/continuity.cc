@@ -26,6 +26,16 @@ Measured<Reading> Continuity::accept(const Measured<Reading>& reading) {
             : Fault{FaultKind::went_backwards, "the counter went backwards, " + from_to};
     return *broken_;
   }
+  if (last_) {
+    constexpr std::int64_t grace_us = 1'000'000;  // what a slow counter may show late
+    const auto elapsed = std::chrono::duration_cast<std::chrono::microseconds>(now.at - last_->at);
+    const Wide most = checked_mul(static_cast<Wide>(elapsed.count() + grace_us), most_watts);
+    if (now.energy.count() - last_->energy.count() > most) {
+      broken_ = Fault{FaultKind::malformed, "the counter jumped from " + to_string(last_->energy.count()) + " to " +
+                                                to_string(now.energy.count()) + " µJ between two readings"};
+      return *broken_;
+    }
+  }
   last_ = now;
   return reading;
 }

@@ -51,11 +51,23 @@ Wide energy(EnergyCounter& counter) { return counter.read().value().energy.count
 FaultKind fault_of(EnergyCounter& counter) { return counter.read().fault().kind; }
 
 TEST_F(NvmlTest, counts_millijoules_since_the_driver_was_loaded) {
-  const auto nvml = counter("energy = 5000 7500 18446744073709551615\n");
+  const auto nvml = counter("energy = 5000 7500\n");
   const Measured<Reading> reading = nvml->read();
   EXPECT_EQ(reading.value().energy, Microjoules(7'500'000));
   EXPECT_EQ(reading.value().at, time_.now());
-  EXPECT_EQ(energy(*nvml), parse_wide("18446744073709551615000", ""));
+}
+
+TEST_F(NvmlTest, the_largest_count_is_exact) {
+  EXPECT_EQ(energy(*counter("energy = 18446744073709551000 18446744073709551615\n")),
+            parse_wide("18446744073709551615000", ""));
+}
+
+TEST_F(NvmlTest, a_jump_that_no_board_can_make_ends_the_counter) {
+  // 100 kW for a second's grace are 100 kJ.
+  const auto nvml = counter("energy = 5000 100005000 200005001 200005002\n");
+  EXPECT_EQ(energy(*nvml), parse_wide("100005000000", ""));
+  EXPECT_EQ(fault_of(*nvml), FaultKind::malformed);
+  EXPECT_EQ(fault_of(*nvml), FaultKind::malformed);
 }
 
 TEST_F(NvmlTest, counts_a_profile_of_power_that_changes_in_time) {

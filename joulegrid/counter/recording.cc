@@ -370,6 +370,9 @@ Recording read_recording(std::string_view text, const std::string& source) {
 
 std::unique_ptr<EnergyCounter> replay(Recording recording) { return std::make_unique<ReplayCounter>(std::move(recording)); }
 
-Recording read_recording_file(const std::filesystem::path& file) { return read_recording(read_file(file), file.string()); }
+Recording read_recording_file(const std::filesystem::path& file) {
+  constexpr std::size_t largest = std::size_t{4} << 30;  // some days, at up to 10 kB a second
+  return read_recording(read_file(file, largest), file.string());
+}
 
 }  // namespace joulegrid

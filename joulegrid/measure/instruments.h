@@ -22,6 +22,12 @@ struct Aggregate {
   friend bool operator==(const Aggregate&, const Aggregate&) = default;
 };
 
+/// Whether there is no sense in going on: somebody stopped the run, or the recording has no more.
+inline bool ends_a_run(const Fault& fault) {
+  return fault.kind == FaultKind::interrupted || fault.kind == FaultKind::recording_ended ||
+         fault.kind == FaultKind::recording_truncated;
+}
+
 /// Everything about the world that the measuring protocol sees. What it does depends on nothing else, so that a simulated
 /// device can stand in for the machine, and a recording for both.
 class Instruments {

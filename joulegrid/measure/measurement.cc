@@ -131,8 +131,9 @@ class TrialEvaluation {
     if (!result_.adjusted_j && run_.counter.kind != CounterKind::none && !result_.work_fault) {
       flag(FlagKind::energy_missing, result_.adjusted_j.fault().reason);
     }
+    constexpr double near_enough = 0.95;
     const double wanted = seconds_of(run_.plan.trial_time);
-    if (!result_.work_fault && result_.seconds < wanted) {
+    if (!result_.work_fault && result_.seconds < near_enough * wanted) {
       flag(FlagKind::short_trial, text("%.3f s of work, %.3f s were asked for", result_.seconds, wanted));
     }
     clocks();
@@ -172,7 +173,8 @@ class TrialEvaluation {
   void clocks() {
     constexpr double drop = 0.95;
     const Samples steady = steady_samples(run_.samples, trial_.work);
-    const TelemetryExtremes extremes = extremes_of(steady);
+    const TelemetryExtremes extremes =
+        extremes_of(steady.empty() ? samples_between(run_.samples, trial_.work.begin, trial_.work.end) : steady);
     if (extremes.clock_events) {
       const ClockEvents events = *extremes.clock_events;
       const std::string names = "clock events: " + to_string(events);
@@ -238,8 +240,13 @@ class TrialEvaluation {
   void mismatch() {
     constexpr double limit = 0.1;
     constexpr double percent = 100;
-    const std::optional<double> excess = counter_excess(samples_of_steady_power(run_.samples, trial_.work));
-    if (excess && std::abs(*excess) > limit) {
+    const Samples samples = samples_of_steady_power(run_.samples, trial_.work);
+    const std::optional<double> excess = counter_excess(samples);
+    if (!excess) return;
+    // Both ends may be a tick old.
+    const double ticks =
+        run_.tick ? 2 * seconds_of(run_.tick.value().median()) / seconds_of(samples.back().at - samples.front().at) : 0;
+    if (std::abs(*excess) > limit + ticks) {
       flag(FlagKind::counter_mismatch, text("the counter says %.1f %% %s than the integrated power",
                                             std::abs(*excess) * percent, *excess > 0 ? "more" : "less"));
     }
@@ -363,7 +370,8 @@ class StageEvaluation {
     result_.adjusted_j = raw - mean(idle) * seconds_;
     result_.adjusted_range_j = Extremes{raw - *most * seconds_, raw - *least * seconds_};
     result_.stdev_j = stdev_of(adjusted);
-    result_.adjusted_95 = uncertainty_of(adjusted, resolution_variance());
+    result_.resolution_variance = resolution_variance();
+    result_.adjusted_95 = uncertainty_of(adjusted, result_.resolution_variance);
   }
 
   /// Of a trial's adjusted energy per repetition, from the counter's steps at the four edges.
@@ -383,8 +391,10 @@ class StageEvaluation {
 
   void flags() {
     far_from_the_others();
+    clocks_of_trials();
     temperatures();
     idle_drift();
+    settling();
     const std::size_t finished = timed_.size();
     std::set<FlagKind> of_stage;
     if (!stage_.fault && result_.trials.size() < run_.plan.trials) {
@@ -395,11 +405,13 @@ class StageEvaluation {
     if (stage_.fault) flag(FlagKind::work_failed, stage_.fault->reason);
     if (finished < result_.trials.size()) {
       flag(FlagKind::work_failed, std::to_string(result_.trials.size() - finished) + " of " +
-                                      std::to_string(result_.trials.size()) + " trials failed and are in no figure");
+                                      std::to_string(result_.trials.size()) + " trials failed and are in no figure" +
+                                      first_of(FlagKind::work_failed));
     }
     if (run_.counter.kind != CounterKind::none && counted_.size() < timed_.size()) {
       flag(FlagKind::energy_missing, std::to_string(timed_.size() - counted_.size()) + " of " + std::to_string(timed_.size()) +
-                                         " trials have no energy" + (counted_.empty() ? "" : " and are in no figure"));
+                                         " trials have no energy" + (counted_.empty() ? "" : " and are in no figure") +
+                                         first_of(FlagKind::energy_missing));
     }
     for (const Flag& known : result_.flags) of_stage.insert(known.kind);
     for (const TrialMeasurement& trial : result_.trials) {
@@ -409,6 +421,16 @@ class StageEvaluation {
         }
       }
     }
+  }
+
+  /// What the first trial with this flag says: "; trial 2: exited with status 3".
+  std::string first_of(FlagKind kind) const {
+    for (const TrialMeasurement& trial : result_.trials) {
+      for (const Flag& known : trial.flags) {
+        if (known.kind == kind) return "; trial " + std::to_string(trial.number) + ": " + known.text;
+      }
+    }
+    return {};
   }
 
   void far_from_the_others() {
@@ -443,6 +465,20 @@ class StageEvaluation {
     }
   }
 
+  /// A clock that is low in a whole trial shows only beside the others.
+  void clocks_of_trials() {
+    constexpr double drop = 0.95;
+    double most = 0;
+    for (const TrialMeasurement& trial : result_.trials) {
+      if (trial.telemetry.sm_clock_mhz) most = std::max(most, trial.telemetry.sm_clock_mhz->most);
+    }
+    for (TrialMeasurement& trial : result_.trials) {
+      if (!trial.telemetry.sm_clock_mhz || trial.telemetry.sm_clock_mhz->most >= drop * most) continue;
+      trial.flags.push_back({FlagKind::clock_drop, text("the clock was at most %.0f MHz, %.0f in another trial",
+                                                        trial.telemetry.sm_clock_mhz->most, most)});
+    }
+  }
+
   /// Where idle power jumps with the work, the baseline during the work is not known better than the jump.
   void idle_drift() {
     constexpr double upper = 0.975;
@@ -462,6 +498,60 @@ class StageEvaluation {
     }
   }
 
+  /// What the device drew at least above its later idle power in the first part of the idle window after the work, by the
+  /// samples' readings of the counter. Nothing where there are too few.
+  std::optional<double> tail_j(const TrialMeasurement& trial) const {
+    constexpr nanoseconds longest_part = std::chrono::seconds(1);
+    const WindowEnergy& idle = trial.idle_after.value();
+    const nanoseconds part = std::min<nanoseconds>(longest_part, (idle.end - idle.begin) / 2);
+    for (const TelemetrySample& sample : samples_between(run_.samples, idle.begin + part, idle.end)) {
+      if (!sample.counter) continue;
+      const Reading& middle = sample.counter.value();
+      const Wide end_of_work = energy_at_end_of_work(trial);
+      if (middle.energy.count() < end_of_work) return std::nullopt;
+      const double late_s = seconds_of(idle.end - middle.at);
+      const double early_j = static_cast<double>(middle.energy.count() - end_of_work) * 1e-6;
+      const double late_j = idle.joules() - early_j;
+      if (late_s <= 0 || late_j < 0) return std::nullopt;
+      // The reading is up to a tick old; as if it were of now, the early part seems to have taken longer and used less.
+      return early_j - late_j / late_s * seconds_of(middle.at - idle.begin);
+    }
+    return std::nullopt;
+  }
+
+  Wide energy_at_end_of_work(const TrialMeasurement& trial) const {
+    for (const Trial& seen : stage_.trials) {
+      if (seen.number == trial.number) return seen.edges[2].value().energy.count();
+    }
+    check(false, "every evaluated trial was seen");
+    return 0;
+  }
+
+  void settling() {
+    constexpr double upper = 0.975;
+    constexpr double matters = 0.5;  // of the stated uncertainty
+    constexpr double percent = 100;
+    if (counted_.size() < 3 || !result_.adjusted_95) return;
+    std::vector<double> tails;
+    double work_j = 0;
+    double stated_j = 0;
+    for (const TrialMeasurement* trial : counted_) {
+      const std::optional<double> tail = tail_j(*trial);
+      if (!tail) return;
+      tails.push_back(*tail);
+      work_j += std::abs(trial->adjusted_j.value()) * static_cast<double>(trial->repetitions);
+      stated_j += result_.adjusted_95.value().expanded * static_cast<double>(trial->repetitions);
+    }
+    const auto n = static_cast<double>(tails.size());
+    const double tail = mean(tails);
+    const double half_width = student_t_quantile(upper, n - 1) * sample_stdev(tails) / std::sqrt(n);
+    if (tail > half_width && tail > matters * stated_j / n) {
+      flag(FlagKind::still_settling,
+           text("power was still falling after the work's window, which lacks at least %.1f %%; settle longer",
+                tail / (work_j / n) * percent));
+    }
+  }
+
   const ProtocolRun& run_;
   const StageTrials& stage_;
   std::vector<const TrialMeasurement*> timed_, counted_, figures_of_;
@@ -470,7 +560,8 @@ class StageEvaluation {
 };
 
 /// Of pairs of values; the ratio's interval follows from the differences second - ratio * first.
-Measured<Comparison::Figures> compare_pairs(const std::vector<std::pair<double, double>>& pairs) {
+Measured<Comparison::Figures> compare_pairs(const std::vector<std::pair<double, double>>& pairs, double common_variance_first,
+                                            double common_variance_second) {
   if (pairs.size() < 2) return Fault{FaultKind::not_enough, "a comparison needs two rounds that both finished"};
   std::vector<double> first;
   std::vector<double> second;
@@ -483,12 +574,13 @@ Measured<Comparison::Figures> compare_pairs(const std::vector<std::pair<double, 
   const double base = mean(first);
   Comparison::Figures figures;
   figures.difference = mean(differences);
-  figures.difference_95 = uncertainty_of(differences, 0).value().expanded;
+  figures.difference_95 = uncertainty_of(differences, common_variance_first + common_variance_second).value().expanded;
   if (base == 0) return Fault{FaultKind::not_enough, "the first one's mean is zero, which gives no ratio"};
   figures.ratio = mean(second) / base;
   std::vector<double> residuals;
   for (const auto& [a, b] : pairs) residuals.push_back(b - figures.ratio * a);
-  figures.ratio_95 = uncertainty_of(residuals, 0).value().expanded / std::abs(base);
+  const double of_residuals = common_variance_second + figures.ratio * figures.ratio * common_variance_first;
+  figures.ratio_95 = uncertainty_of(residuals, of_residuals).value().expanded / std::abs(base);
   return figures;
 }
 
@@ -502,6 +594,7 @@ const char* flag_name(FlagKind kind) {
     case FlagKind::clock_drop: return "clock_drop";
     case FlagKind::temperature_drift: return "temperature_drift";
     case FlagKind::idle_drift: return "idle_drift";
+    case FlagKind::still_settling: return "still_settling";
     case FlagKind::foreign_process: return "foreign_process";
     case FlagKind::counter_mismatch: return "counter_mismatch";
     case FlagKind::outlier: return "outlier";
@@ -540,8 +633,10 @@ Comparison compare(const StageMeasurement& first, const StageMeasurement& second
     }
   }
   Comparison comparison{first.name, second.name, pairs, no_energy, no_energy};
-  comparison.seconds = compare_pairs(seconds);
-  if (!joules.empty()) comparison.adjusted_j = compare_pairs(joules);
+  comparison.seconds = compare_pairs(seconds, 0, 0);
+  if (!joules.empty()) {
+    comparison.adjusted_j = compare_pairs(joules, first.resolution_variance, second.resolution_variance);
+  }
   return comparison;
 }
 

@@ -17,10 +17,11 @@ enum class FlagKind {
   clock_drop,         ///< the clock fell during the work
   temperature_drift,  ///< trials of one stage were done at different temperatures
   idle_drift,         ///< idle power differs before and after the work, by more than the windows scatter
+  still_settling,     ///< power was still falling when the work's window ended, so that some energy is missing
   foreign_process,    ///< somebody else computed on the device
   counter_mismatch,   ///< counter and integrated power differ
   outlier,            ///< a trial's energy or time is far from the others'
-  short_trial,        ///< less work than asked for
+  short_trial,        ///< less work than 95 % of what was asked for
   work_failed,        ///< the work of a trial failed
   energy_missing,     ///< a trial has no energy
   trials_missing,     ///< the run ended early
@@ -100,7 +101,8 @@ struct StageMeasurement {
   Measured<Extremes> adjusted_range_j;  ///< with the largest and with the smallest idle window
   Measured<double> stdev_j;             ///< of the trials' adjusted energies, n - 1
   Measured<Uncertainty95> adjusted_95;
-  std::vector<Flag> flags;  ///< of the stage, and the kinds of its trials' flags
+  double resolution_variance = 0;  ///< of a trial's adjusted energy, from the counter's steps at its edges; J^2
+  std::vector<Flag> flags;         ///< of the stage, and the kinds of its trials' flags
   std::vector<TrialMeasurement> trials;
 };
 

@@ -26,11 +26,7 @@ std::string milliseconds(nanoseconds duration) {
 
 double nanoseconds_of(nanoseconds duration) { return static_cast<double>(duration.count()); }
 
-/// Whether there is no sense in going on: somebody stopped the run, or the recording has no more.
-bool ends_the_run(const std::optional<Fault>& fault) {
-  return fault && (fault->kind == FaultKind::interrupted || fault->kind == FaultKind::recording_ended ||
-                   fault->kind == FaultKind::recording_truncated);
-}
+bool ends_the_run(const std::optional<Fault>& fault) { return fault && ends_a_run(*fault); }
 
 class Protocol {
  public:
@@ -46,11 +42,9 @@ class Protocol {
   ProtocolRun run() {
     require_sense();
     if (!measure_tick_of_counter()) return std::move(run_);
-    for (std::size_t i = 0; i < stages_.size(); ++i) {
-      if (!warm_up(i)) return std::move(run_);
-    }
+    // Before the warm-up, which may take longer than a counter that wraps can be left unread.
     if (run_.counter.kind != CounterKind::none) instruments_.start_sampling(run_.plan.sampling_interval);
-    do_trials();
+    if (warm_up_all()) do_trials();
     instruments_.stop_sampling();
     take_samples();
     return std::move(run_);
@@ -100,7 +94,8 @@ class Protocol {
     if (!run_.tick) return ends_the_run(run_.tick.fault()) ? end_early(run_.tick.fault()) : true;
     const nanoseconds tick = run_.tick.value().median();
     const auto require = [&](nanoseconds window, const char* option) {
-      if (window >= least_ticks_of_window * tick) return;
+      constexpr double jitter = 0.95;  // ticks of the nominal length are measured a little longer or shorter
+      if (nanoseconds_of(window) >= jitter * least_ticks_of_window * nanoseconds_of(tick)) return;
       throw Error(ErrorCode::bad_input,
                   "a window of " + milliseconds(window) + " is too short for this counter, which changes every " +
                       milliseconds(tick) + "; at least " + milliseconds(least_ticks_of_window * tick) + " are needed",
@@ -108,6 +103,14 @@ class Protocol {
     };
     require(run_.plan.trial_time, "--trial-seconds");
     require(run_.plan.idle_time, "--idle-seconds");
+    return true;
+  }
+
+  /// False where the run is over.
+  bool warm_up_all() {
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+      if (!warm_up(i)) return false;
+    }
     return true;
   }
 
@@ -125,8 +128,8 @@ class Protocol {
       if (stopped()) return end_early();
       show(Phase::warm_up, stage.name);
       const Aggregate batch = instruments_.run(*stages_[index], repetitions);
-      if (ends_the_run(batch.fault)) return end_early(batch.fault);
       if (done == 0) stage.first_details = batch.details;
+      if (ends_the_run(batch.fault)) return end_early(batch.fault);
       if (batch.fault) {
         stage.fault = batch.fault;
         return true;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <iostream>
 #include <map>
 #include <set>
@@ -69,6 +70,40 @@ double naive_adjusted_j(SimulatedDevice& device, std::uint64_t repetitions) {
     adjusted += (work.first - idle * work.second) / static_cast<double>(repetitions) / trials;
   }
   return adjusted;
+}
+
+TEST(Settling, power_that_falls_slowly_is_told_of_and_settling_longer_helps) {
+  int flagged = 0;
+  constexpr int experiments_of_usual_ramps = 60;
+  const auto settling = [](const SimulatedDeviceFacts& facts, const MeasurePlan& plan, std::uint64_t seed,
+                           double* error = nullptr) {
+    SimulatedDevice device(facts, seed);
+    const Measurement result = evaluate(run_protocol(plan, stages_named({"work"}), device));
+    const StageMeasurement& stage = result.stages.at(0);
+    if (error != nullptr) *error = stage.adjusted_j.value() / device.truth() - 1;
+    return std::any_of(stage.flags.begin(), stage.flags.end(),
+                       [](const Flag& flag) { return flag.kind == FlagKind::still_settling; });
+  };
+  for (const double tick : {0.01, 0.1}) {
+    SimulatedDeviceFacts slow;
+    slow.tick_s = tick;
+    slow.ramp_s = 0.3;
+    int told = 0;
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+      double error = 0;
+      told += settling(slow, {}, seed, &error) ? 1 : 0;
+      EXPECT_LT(error, -0.01);
+      MeasurePlan longer;
+      longer.settle_time = 3s;
+      EXPECT_FALSE(settling(slow, longer, seed, &error)) << "tick " << tick << ", seed " << seed;
+      EXPECT_NEAR(error, 0, 0.01);
+    }
+    EXPECT_GE(told, tick > 0.05 ? 7 : 10) << "tick " << tick;  // long ticks blur it
+    SimulatedDeviceFacts usual;
+    usual.tick_s = tick;
+    for (std::uint64_t seed = 1; seed <= experiments_of_usual_ramps / 2; ++seed) flagged += settling(usual, {}, seed) ? 1 : 0;
+  }
+  EXPECT_LE(flagged, 2);
 }
 
 class Coverage : public testing::TestWithParam<double> {};
@@ -599,11 +634,11 @@ TEST(BadPlan, is_refused_with_the_option_at_fault) {
 
 TEST(BadPlan, a_window_has_five_ticks_at_least) {
   MeasurePlan plan = short_plan();
-  plan.trial_time = 480ms;  // 4.8 ticks of 100 ms
+  plan.trial_time = 460ms;  // 4.6 ticks of 100 ms; five that are measured as 4.75 would do
   EXPECT_THAT(refusal(plan, {"a"}, 0.1), HasSubstr("--trial-seconds"));
   plan.trial_time = 520ms;
-  plan.idle_time = 480ms;
-  EXPECT_THAT(refusal(plan, {"a"}, 0.1), testing::AllOf(HasSubstr("--idle-seconds"), HasSubstr("480 ms")));
+  plan.idle_time = 460ms;
+  EXPECT_THAT(refusal(plan, {"a"}, 0.1), testing::AllOf(HasSubstr("--idle-seconds"), HasSubstr("460 ms")));
   plan.idle_time = 520ms;
   EXPECT_EQ(refusal(plan, {"a"}, 0.1), "accepted");
 }

@@ -36,9 +36,21 @@ std::string line_of(const Json& json) { return json.dump(-1, ' ', false, Json::e
 /// A text as it comes back from a recording.
 std::string as_recorded(const std::string& text) { return parse_json(line_of(Json(text)), "text").get<std::string>(); }
 
+Json fault_json(const Fault& fault) {
+  Json json;
+  json["fault"] = fault_name(fault.kind);
+  json["reason"] = fault.reason;
+  return json;
+}
+
 std::string text_of(const Json& value, const std::string& where) {
   if (!value.is_string()) throw Error(ErrorCode::bad_input, "expected a text, found " + json_in_quotes(value), where);
   return value.get<std::string>();
+}
+
+Fault fault_of(const Json& json, const std::string& where) {
+  return {parse_fault_name(text_of(json_member(json, "fault", where), where), where),
+          text_of(json_member(json, "reason", where), where)};
 }
 
 }  // namespace
@@ -57,12 +69,7 @@ Aggregate RecordingInstruments::run(Stage& stage, std::uint64_t repetitions) {
   run["repetitions"] = repetitions;
   run["begin_ns"] = nanoseconds_of(aggregate.begin);
   run["end_ns"] = nanoseconds_of(aggregate.end);
-  run["fault"] = nullptr;
-  if (aggregate.fault) {
-    run["fault"] = Json::object();
-    run["fault"]["fault"] = fault_name(aggregate.fault->kind);
-    run["fault"]["reason"] = aggregate.fault->reason;
-  }
+  run["fault"] = aggregate.fault ? fault_json(*aggregate.fault) : Json(nullptr);
   run["details"] = aggregate.details.empty() ? Json(nullptr) : parse_json(aggregate.details, "details of " + stage.name());
   recorder_.other(line_of(line));
   return aggregate;
@@ -74,9 +81,20 @@ std::vector<TelemetrySample> RecordingInstruments::take_samples() {
   return samples;
 }
 
+void RecordingInstruments::end_early(const Fault& why) {
+  Json line;
+  line["ended_early"] = fault_json(why);
+  recorder_.other(line.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
 ReplayInstruments::ReplayInstruments(Recording recording) : recording_(std::move(recording)) {
   TimeSource::Instant last_end = TimeSource::Instant::min();
   for (const Recording::Other& line : recording_.others) {
+    const Json json = parse_json(line.text, line.where);
+    if (const auto why = json.find("ended_early"); why != json.end()) {
+      ended_early_ = fault_of(*why, line.where);
+      if (!ends_a_run(*ended_early_)) throw Error(ErrorCode::bad_input, "no run ends early for this", line.where);
+    }
     Run run = parse_run(line);
     if (run.where.empty()) continue;
     if (!run.aggregate.fault) {
@@ -103,8 +121,7 @@ ReplayInstruments::Run ReplayInstruments::parse_run(const Recording::Other& line
   run.aggregate.end = instant_of(json_member(*found, "end_ns", line.where), line.where);
   if (run.aggregate.end < run.aggregate.begin) throw Error(ErrorCode::bad_input, "the run ends before it begins", line.where);
   if (const Json& fault = json_member(*found, "fault", line.where); !fault.is_null()) {
-    run.aggregate.fault = Fault{parse_fault_name(text_of(json_member(fault, "fault", line.where), line.where), line.where),
-                                text_of(json_member(fault, "reason", line.where), line.where)};
+    run.aggregate.fault = fault_of(fault, line.where);
   }
   if (const Json& details = json_member(*found, "details", line.where); !details.is_null())
     run.aggregate.details = details.dump();
@@ -112,12 +129,12 @@ ReplayInstruments::Run ReplayInstruments::parse_run(const Recording::Other& line
 }
 
 Measured<Reading> ReplayInstruments::read() {
-  if (next_reading_ == recording_.readings.size()) return recording_.ended("reading");
+  if (next_reading_ == recording_.readings.size()) return ended("reading");
   return recording_.readings[next_reading_++];
 }
 
 Aggregate ReplayInstruments::run(Stage& stage, std::uint64_t repetitions) {
-  if (next_run_ == runs_.size()) return {{}, {}, recording_.ended("run"), {}};
+  if (next_run_ == runs_.size()) return {{}, {}, ended("run"), {}};
   const Run& run = runs_[next_run_++];
   if (run.stage != as_recorded(stage.name())) {
     throw Error(ErrorCode::bad_input,

@@ -47,7 +47,7 @@ struct EnergyReport {
 /// The JSON document, docs/formats.md; docs/energy.schema.json is its schema.
 std::string energy_document(const EnergyReport& report);
 
-/// The report as tables.
+/// The report as tables, without the control characters that names of programs may have.
 std::string energy_text(const EnergyReport& report, const TextStyle& style);
 
 /// Now, as documents have it: "2026-09-02T04:41:15Z".

@@ -40,7 +40,8 @@ std::uint64_t count_of(const Json& object, const char* key, const std::string& w
 
 std::chrono::nanoseconds time_of(const Json& object, const char* key, const std::string& where) {
   const std::uint64_t count = count_of(object, key, where);
-  if (count > std::uint64_t{INT64_MAX}) throw Error(ErrorCode::bad_input, "the time is too long", where);
+  constexpr std::uint64_t longest = 100'000'000ULL * 1'000'000'000ULL;  // as on the command line, some three years
+  if (count > longest) throw Error(ErrorCode::bad_input, "the time is too long", where);
   return std::chrono::nanoseconds(static_cast<std::int64_t>(count));
 }
 
@@ -61,6 +62,8 @@ Json plan_json(const MeasurePlan& plan) {
 MeasurePlan plan_of(const Json& json, const std::string& where) {
   MeasurePlan plan;
   plan.trials = count_of(json, "trials", where);
+  constexpr std::uint64_t most_trials = 1'000'000;
+  if (plan.trials > most_trials) throw Error(ErrorCode::bad_input, "there are too many trials", where);
   plan.trial_time = time_of(json, "trial_ns", where);
   plan.idle_time = time_of(json, "idle_ns", where);
   plan.settle_time = time_of(json, "settle_ns", where);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "joulegrid/base/quote.h"
 #include "joulegrid/report/energy_report.h"
 #include "joulegrid/report/table.h"
 
@@ -67,14 +68,14 @@ std::string counter_line(const Measurement& measurement) {
     return asked ? "none, as asked for: times but no energies"
                  : "none was found, so there are times but no energies; `joulegrid counters` says why";
   }
-  std::string text = counter.name + ", " + scope_name(counter.scope);
+  std::string text = printable(counter.name) + ", " + scope_name(counter.scope);
   if (measurement.tick) {
     const Tick& tick = measurement.tick.value();
     text += ", changes every " + milliseconds(tick.median()) + " (" + milliseconds(tick.shortest()) + " to " +
             milliseconds(tick.longest()) + ") by multiples of " +
             si(static_cast<double>(tick.resolution.count()) * 1e-6, "J", 4);
   } else {
-    text += "; no energies: " + measurement.tick.fault().reason;
+    text += "; no energies: " + printable(measurement.tick.fault().reason);
   }
   return text;
 }
@@ -98,7 +99,7 @@ std::string stage_table(const EnergyReport& report, const TextStyle& style) {
   columns.push_back({"Flags", left});
   Table table(columns);
   for (const StageMeasurement& stage : measurement.stages) {
-    std::vector<std::string> row{stage.name, grouped(stage.repetitions), cell(stage.seconds, stage.seconds_95, "s")};
+    std::vector<std::string> row{printable(stage.name), grouped(stage.repetitions), cell(stage.seconds, stage.seconds_95, "s")};
     if (energies) {
       row.insert(row.end(), {cell(stage.raw_j, "J"), cell(stage.idle_w, "W"), cell(stage.adjusted_j, stage.adjusted_95, "J")});
     }
@@ -112,7 +113,7 @@ std::string flag_lines(const Measurement& measurement, const TextStyle& style) {
   std::string text;
   for (const StageMeasurement& stage : measurement.stages) {
     for (const Flag& flag : stage.flags) {
-      text += wrapped(stage.name + ": " + flag_name(flag.kind) + ": " + flag.text, "  ! ", 4);
+      text += wrapped(printable(stage.name + ": " + flag_name(flag.kind) + ": " + flag.text), "  ! ", 4);
     }
   }
   return text.empty() ? text : "\n" + style.bold("Flags") + "\n" + text;
@@ -121,7 +122,7 @@ std::string flag_lines(const Measurement& measurement, const TextStyle& style) {
 std::string comparison_lines(const EnergyReport& report, const TextStyle& style) {
   std::string text;
   const auto ratio = [](const Measured<Comparison::Figures>& figures, const char* what) {
-    if (!figures) return std::string(what) + ": " + unknown + " (" + figures.fault().reason + ")";
+    if (!figures) return std::string(what) + ": " + unknown + " (" + printable(figures.fault().reason) + ")";
     const Comparison::Figures& f = figures.value();
     // A difference within the interval is none that this measurement shows.
     const bool differs = std::abs(f.ratio - 1) > f.ratio_95;
@@ -129,7 +130,7 @@ std::string comparison_lines(const EnergyReport& report, const TextStyle& style)
            (differs ? "" : ", no difference shown");
   };
   for (const Comparison& comparison : report.comparisons) {
-    text += "\n" + style.bold(shortened(comparison.second + " against " + comparison.first, text_width)) + "\n";
+    text += "\n" + style.bold(shortened(printable(comparison.second + " against " + comparison.first), text_width)) + "\n";
     text += "  " + ratio(comparison.seconds, "time") + "\n";
     if (report.measurement.counter.kind != CounterKind::none)
       text += "  " + ratio(comparison.adjusted_j, "energy above idle") + "\n";
@@ -153,11 +154,12 @@ std::string energy_text(const EnergyReport& report, const TextStyle& style) {
                                        : std::string(),
                               plan.seed),
                   "  protocol   ", 13);
-  for (const std::string& note : measurement.counter.notes) text += wrapped(note, "  note       ", 13);
+  for (const std::string& note : measurement.counter.notes) text += wrapped(printable(note), "  note       ", 13);
   text += "\n" + stage_table(report, style) + comparison_lines(report, style) + flag_lines(measurement, style);
   if (measurement.ended_early) {
     text += "\n" +
-            wrapped("The run ended early (" + measurement.ended_early->reason + "); only finished trials are in it.", "  ", 2);
+            wrapped("The run ended early (" + printable(measurement.ended_early->reason) + "); only finished trials are in it.",
+                    "  ", 2);
   }
   return text;
 }
