@@ -21,6 +21,7 @@
 #include "joulegrid/report/energy_report.h"
 #include "joulegrid/report/machine.h"
 #include "joulegrid/workload/busy_loop.h"
+#include "joulegrid/workload/cpu/cpu_gemm.h"
 #include "joulegrid/workload/program_stage.h"
 
 namespace joulegrid::cli {
@@ -194,6 +195,18 @@ std::vector<std::unique_ptr<Stage>> silent_stages(const EnergySubject& subject) 
   return stages;
 }
 
+/// Whether the recorded subject is what is asked for: of facts those that are, and the stages where any are.
+bool is_of(const EnergySubject& recorded, const EnergySubject& asked, const std::string& file) {
+  const Json facts = parse_json(recorded.facts, file);
+  const Json asked_facts = parse_json(asked.facts, "facts");
+  for (const auto& [key, value] : asked_facts.items()) {
+    if (!facts.contains(key) || !same_json(facts[key], value)) return false;
+  }
+  const auto same_name = [](const StageSubject& a, const StageSubject& b) { return a.name == b.name; };
+  return asked.stages.empty() ||
+         std::equal(recorded.stages.begin(), recorded.stages.end(), asked.stages.begin(), asked.stages.end(), same_name);
+}
+
 /// The report of a recording. `asked` is what the command line asks for where it says so.
 void replay_measurement(const MeasureOptions& options, const std::string& command, const std::optional<EnergySubject>& asked,
                         const std::string& file) {
@@ -207,7 +220,7 @@ void replay_measurement(const MeasureOptions& options, const std::string& comman
     throw Error(ErrorCode::bad_input,
                 "the recording is of `measure " + printable(subject->command) + "`, not of `measure " + command + "`", file);
   }
-  if (asked && !same_json(parse_json(subject->facts, file), parse_json(asked->facts, "facts"))) {
+  if (asked && !is_of(*subject, *asked, file)) {
     throw Error(ErrorCode::bad_input, "the recording is of something else: " + in_quotes(subject->facts, 200), file);
   }
   if (options.plan(subject->plan) != subject->plan) {
@@ -276,6 +289,110 @@ struct MeasureBusy {
       return;
     }
     work.subject.plan = options.plan(options.defaults);
+    measure_live(options, work);
+  }
+};
+
+struct MeasureGemm {
+  MeasureOptions options;
+  ThreadsOption threads;
+  std::string size, stages, values, value_seed, device;
+  static constexpr std::uint64_t default_size = 8192;
+
+  void add_to(CLI::App& command) {
+    command.add_option("--size", size, fmt::format("n of n x n x n ({})", std::uint64_t{default_size}))->type_name("N");
+    command.add_option("--stages", stages, "of " + joined(cpu_gemm_names(), ",") + " (all)")->type_name("LIST");
+    command
+        .add_option("--values", values,
+                    "what the operands hold: uniform, normal, zeros, ones or sparse:P, P being the share of zeros (uniform)")
+        ->type_name("NAME");
+    command.add_option("--value-seed", value_seed, "of the operands' values (0)")->type_name("S");
+    command.add_option("--device", device, "cpu or cuda (cpu)")->type_name("NAME");
+    threads.add_to(command, "multiply");
+    options.add_to(command);
+  }
+
+  GemmShape shape() const {
+    const std::uint64_t n = size.empty() ? default_size : parse_size(size, "--size");
+    return {n, n, n};
+  }
+
+  GemmValues operands() const {
+    return parse_gemm_values(values.empty() ? "uniform" : values,
+                             value_seed.empty() ? 0 : parse_count(value_seed, "--value-seed"), "--values");
+  }
+
+  std::vector<std::string> names() const {
+    if (stages.empty()) return cpu_gemm_names();
+    std::vector<std::string> names = split(stages, ',');
+    const auto& known = cpu_gemm_names();
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (std::find(known.begin(), known.end(), names[i]) == known.end()) {
+        throw Error(ErrorCode::bad_input,
+                    "there is no stage " + in_quotes(names[i]) + " on a CPU; there are " + joined(known, ", "), "--stages");
+      }
+      if (std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]) !=
+          names.begin() + static_cast<std::ptrdiff_t>(i)) {
+        throw Error(ErrorCode::bad_input, in_quotes(names[i]) + " is given twice", "--stages");
+      }
+    }
+    return names;
+  }
+
+  void check_device() const {
+    if (device.empty() || device == "cpu") return;
+    if (device == "cuda") throw Error(ErrorCode::unavailable, "this build has no CUDA backend", "--device");
+    throw Error(ErrorCode::bad_input, "expected cpu or cuda, not " + in_quotes(device), "--device");
+  }
+
+  /// Facts in the order of documents; where `asked_only`, those that an option asks for.
+  Json facts(bool asked_only) const {
+    Json facts;
+    const GemmShape of = shape();
+    if (!asked_only || !size.empty()) {
+      facts["shape"] = {of.m, of.k, of.n};
+      facts["MAC"] = of.mac();
+      facts["conventional_operations"] = checked_mul(of.mac(), 2);
+    }
+    const GemmValues filled = operands();
+    if (!asked_only || !values.empty()) facts["values"] = to_string(filled);
+    if (!asked_only || !value_seed.empty()) facts["seed"] = filled.seed;
+    if (!asked_only || !threads.count.empty()) facts["threads"] = threads.threads();
+    return facts.is_null() ? Json::object() : facts;
+  }
+
+  EnergySubject subject(bool asked_only) const {
+    EnergySubject subject;
+    subject.command = "gemm";
+    subject.section = "gemm_" + std::to_string(shape().n);
+    subject.operation = "GEMM";
+    subject.facts = facts(asked_only).dump();
+    if (!asked_only || !stages.empty()) {
+      for (const std::string& name : names()) subject.stages.push_back({name});
+    }
+    subject.excluded = {"library initialization", "allocation and warm-up", "filling and packing of the operands",
+                        "whatever the counter does not include, such as other devices, cooling and facility"};
+    return subject;
+  }
+
+  void run() const {
+    options.output.check();
+    check_device();
+    if (const auto file = replayed_file(options.counter)) {
+      replay_measurement(options, "gemm", subject(true), *file);
+      return;
+    }
+    Workload work;
+    work.subject = subject(false);
+    work.subject.plan = options.plan(options.defaults);
+    Json environment = Json::object();
+    auto products = make_cpu_gemms(names(), shape(), operands(), threads.threads());
+    for (std::size_t i = 0; i < products.size(); ++i) {
+      work.subject.stages[i].facts = products[i]->facts();
+      environment.update(parse_json(products[i]->environment(), "environment"));
+      work.stages.push_back(std::move(products[i]));
+    }
+    work.subject.environment = environment.dump();
     measure_live(options, work);
   }
 };
@@ -381,6 +498,12 @@ void add_measure(CLI::App& app, const std::vector<std::string>& program) {
   CLI::App* measure = app.add_subcommand("measure", "Measure the energy and time of something, idle power taken off");
   measure->require_subcommand(1);
   example(*measure, "joulegrid measure command --runs 5 -- sleep 0.1");
+
+  CLI::App* gemm = measure->add_subcommand("gemm", "Products of n x n matrices in FP32, BF16, INT8 and single bits");
+  const auto of_gemm = std::make_shared<MeasureGemm>();
+  of_gemm->add_to(*gemm);
+  example(*gemm, "joulegrid measure gemm --size 1024 --stages int8,b1_and_popcount --trials 3 --trial-seconds 1");
+  gemm->callback([of_gemm] { of_gemm->run(); });
 
   CLI::App* busy = measure->add_subcommand("busy", "A loop that keeps the CPU busy: to try out the machine's counter");
   const auto of_busy = std::make_shared<MeasureBusy>();
