@@ -3,14 +3,12 @@
 //
 //   gemm_bench [THREADS [ROUNDS [SIZE…]]]
 //
-// Every round calls every candidate of a size and precision once, in turn (as often as fills 20 ms). Ratios are medians over
-// rounds of two times of one round. One thread is timed by the processor time that it gets, so that others on the machine count
-// less; several are timed by the clock.
+// Every round calls every candidate of a size and precision once, in turn (as often as fills 20 ms). Times are the processor
+// time of all threads, so that others on the machine count less; ratios are medians over rounds of two times of one round.
 #include <cblas.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <ctime>
 #include <functional>
@@ -31,13 +29,10 @@ namespace {
 using Tag = dnnl::memory::format_tag;
 using Type = dnnl::memory::data_type;
 
-double seconds_now(unsigned threads) {
-  if (threads == 1) {
-    timespec time{};
-    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-  }
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+double processor_seconds() {
+  timespec time{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
 double median(std::vector<double> values) {
@@ -164,20 +159,20 @@ std::vector<Candidate> candidates(const std::string& name, std::int64_t n, unsig
 }
 
 /// Calls the candidates in turn, for so many rounds.
-void time_in_turn(std::vector<Candidate>& all, unsigned rounds, unsigned threads) {
+void time_in_turn(std::vector<Candidate>& all, unsigned rounds) {
   constexpr double least_seconds = 0.02;
   std::vector<std::uint64_t> counts;
   for (Candidate& candidate : all) {
     candidate.run(1);
-    const double begin = seconds_now(threads);
+    const double begin = processor_seconds();
     candidate.run(1);
-    counts.push_back(1 + static_cast<std::uint64_t>(least_seconds / std::max(1e-6, seconds_now(threads) - begin)));
+    counts.push_back(1 + static_cast<std::uint64_t>(least_seconds / std::max(1e-6, processor_seconds() - begin)));
   }
   for (unsigned round = 0; round < rounds; ++round) {
     for (std::size_t i = 0; i < all.size(); ++i) {
-      const double begin = seconds_now(threads);
+      const double begin = processor_seconds();
       all[i].run(counts[i]);
-      all[i].seconds.push_back((seconds_now(threads) - begin) / static_cast<double>(counts[i]));
+      all[i].seconds.push_back((processor_seconds() - begin) / static_cast<double>(counts[i]));
     }
   }
 }
@@ -246,16 +241,16 @@ void bench_bits(std::int64_t n, unsigned rounds, unsigned threads) {
   all.push_back({"additions in a chain", add_in_a_chain});
   if (vectors) all.push_back({"AND, count, add", and_count_add});
 #endif
-  time_in_turn(all, rounds, threads);
+  time_in_turn(all, rounds);
   const double mac = static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
-  fmt::print("{:5} b1_and_popcount  {:38} {:9.1f} GOP/s", n, "stage, " + BitGemm::instruction_set(),
+  fmt::print("{:5} b1_and_popcount  {:38} {:9.1f} GOP/s a core", n, "stage, " + BitGemm::instruction_set(),
              2 * mac / median(all[0].seconds) * 1e-9);
   if (bits > 0) {
-    // Of a round: bits a second that all threads could count, against those of the product.
+    // Of a round: bits that a core could count in a second, against those of the product.
     const auto of_bound = [&](const Candidate& loop) {
       std::vector<double> shares;
       for (std::size_t i = 0; i < rounds; ++i) {
-        const double most = static_cast<double>(chained) * bits * threads / loop.seconds[i];
+        const double most = static_cast<double>(chained) * bits / loop.seconds[i];
         shares.push_back(mac / all[0].seconds[i] / most);
       }
       return median(shares);
@@ -270,10 +265,10 @@ void bench_bits(std::int64_t n, unsigned rounds, unsigned threads) {
 void bench(std::int64_t n, unsigned rounds, unsigned threads) {
   for (const std::string name : {"strict_fp32", "bf16", "int8"}) {
     std::vector<Candidate> all = candidates(name, n, threads);
-    time_in_turn(all, rounds, threads);
+    time_in_turn(all, rounds);
     const double operations = 2 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
     for (const Candidate& candidate : all) {
-      fmt::print("{:5} {:16} {:38} {:9.1f} GOP/s  {:.3f} of the library directly\n", n, name, candidate.name,
+      fmt::print("{:5} {:16} {:38} {:9.1f} GOP/s a core  {:.3f} of the library directly\n", n, name, candidate.name,
                  operations / median(candidate.seconds) * 1e-9, ratio(candidate, all[1]));
     }
   }

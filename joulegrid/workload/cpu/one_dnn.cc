@@ -48,9 +48,13 @@ struct Library {
   X(dnnl_stream_create)                  \
   X(dnnl_stream_wait)                    \
   X(dnnl_version)
+// NOLINTNEXTLINE(bugprone-macro-parentheses): what is declared
 #define JOULEGRID_DECLARE(name) Pointer<decltype(::name)> name = nullptr;
   JOULEGRID_ONEDNN_FUNCTIONS(JOULEGRID_DECLARE)
 #undef JOULEGRID_DECLARE
+  // Of its OpenMP runtime.
+  Pointer<int()> omp_get_thread_limit = nullptr;
+  Pointer<void(int)> omp_set_dynamic = nullptr;
   Pointer<void(int)> omp_set_num_threads = nullptr;
   dnnl_engine_t engine = nullptr;
   dnnl_stream_t stream = nullptr;
@@ -77,6 +81,8 @@ Library opened() {
 #define JOULEGRID_FIND(name) find(library.name, #name);
   JOULEGRID_ONEDNN_FUNCTIONS(JOULEGRID_FIND)
 #undef JOULEGRID_FIND
+  find(library.omp_get_thread_limit, "omp_get_thread_limit");
+  find(library.omp_set_dynamic, "omp_set_dynamic");
   find(library.omp_set_num_threads, "omp_set_num_threads");
   require(library.dnnl_engine_create(&library.engine, dnnl_cpu, 0), "dnnl_engine_create");
   require(library.dnnl_stream_create(&library.stream, library.engine, dnnl_stream_default_flags), "dnnl_stream_create");
@@ -86,6 +92,22 @@ Library opened() {
 const Library& library() {
   static const Library the = opened();
   return the;
+}
+
+/// Throws Error(unavailable) where the library cannot have so many threads: it would compute nonsense with fewer.
+void require_threads(unsigned threads) {
+  check(threads > 0, "a product has a thread");
+  const int limit = library().omp_get_thread_limit();
+  if (limit > 0 && threads > static_cast<unsigned>(limit)) {
+    throw Error(ErrorCode::unavailable, std::to_string(threads) + " threads are more than the " + std::to_string(limit) +
+                                            " that OMP_THREAD_LIMIT of the environment allows");
+  }
+}
+
+/// For what the calling thread asks of the library next.
+void set_threads(unsigned threads) {
+  library().omp_set_dynamic(0);
+  library().omp_set_num_threads(static_cast<int>(threads));
 }
 
 /// A handle of the library with the function that ends it.
@@ -143,7 +165,8 @@ struct Matmul::Parts {
 
   Parts(const GemmShape& the_shape, Types the_types, unsigned the_threads)
       : shape(the_shape), types(the_types), threads(the_threads) {
-    dnnl.omp_set_num_threads(static_cast<int>(threads));  // the plan depends on it
+    require_threads(threads);
+    set_threads(threads);  // the plan depends on it
     const dnnl_memory_desc_t a_plain = description(shape.m, shape.k, types.a, dnnl_ab);
     const dnnl_memory_desc_t b_any = description(shape.k, shape.n, types.b, dnnl_format_tag_any);
     const dnnl_memory_desc_t c_plain = description(shape.m, shape.n, types.c, dnnl_ab);
@@ -167,7 +190,7 @@ struct Matmul::Parts {
   }
 
   void pack(const void* plain) {
-    dnnl.omp_set_num_threads(static_cast<int>(threads));
+    set_threads(threads);
     const dnnl_memory_desc_t b_plain = description(shape.k, shape.n, types.b, dnnl_ab);
     Owned<dnnl_memory_t> from(dnnl.dnnl_memory_destroy);
     // The library only reads it.
@@ -185,7 +208,7 @@ struct Matmul::Parts {
   }
 
   dnnl_status_t multiply(const void* from, void* to) {
-    dnnl.omp_set_num_threads(static_cast<int>(threads));
+    set_threads(threads);
     dnnl_status_t status = dnnl.dnnl_memory_set_data_handle(a.get(), const_cast<void*>(from));
     if (status == dnnl_success) status = dnnl.dnnl_memory_set_data_handle(c.get(), to);
     const std::array<dnnl_exec_arg_t, 3> arguments{
@@ -198,7 +221,6 @@ struct Matmul::Parts {
 };
 
 Matmul::Matmul(const GemmShape& shape, Types types, unsigned threads) {
-  check(threads > 0, "a product has a thread");
   parts_ = std::make_unique<Parts>(shape, types, threads);
 }
 
@@ -217,7 +239,7 @@ namespace {
 dnnl_status_t multiply_int8(const GemmShape& shape, unsigned threads, const std::int8_t* a, const std::int8_t* b,
                             std::int32_t* c) {
   const Library& dnnl = library();
-  dnnl.omp_set_num_threads(static_cast<int>(threads));
+  set_threads(threads);
   const auto m = static_cast<dnnl_dim_t>(shape.m);
   const auto k = static_cast<dnnl_dim_t>(shape.k);
   const auto n = static_cast<dnnl_dim_t>(shape.n);
@@ -243,7 +265,7 @@ bool sums_are_exact() {
 }  // namespace
 
 Int8Product::Int8Product(const GemmShape& shape, unsigned threads) : shape_(shape), threads_(threads) {
-  check(threads > 0, "a product has a thread");
+  require_threads(threads);
   static const bool exact = sums_are_exact();
   if (!exact) {
     throw Error(ErrorCode::unavailable, "oneDNN " + version() + " has no exact int8 product for this processor (" +
