@@ -51,6 +51,7 @@ std::optional<std::string> replayed_file(const std::string& counter);
 std::vector<std::string> excluded_of_cpu();
 
 // Each adds one subcommand of `measure`.
+void add_measure_gemm(CLI::App& measure);
 void add_measure_mlp(CLI::App& measure);
 
 }  // namespace joulegrid::cli

@@ -10,8 +10,8 @@
 #include "cli/measure.h"
 #include "joulegrid/base/error.h"
 #include "joulegrid/base/json.h"
-#include "joulegrid/report/machine.h"
 #include "joulegrid/workload/cpu/mlp_cpu.h"
+#include "joulegrid/workload/memory.h"
 #include "joulegrid/workload/mlp.h"
 #include "joulegrid/workload/mlp_epilogue.h"
 #include "joulegrid/workload/mnist.h"
@@ -147,21 +147,14 @@ struct MeasureMlp {
     return rows;
   }
 
-  static void require_memory(const Asked& it) {
-    constexpr double giga = 1e9;
-    Wide bytes = 0;
-    for (std::size_t i = 0; i + 1 < it.network.widths.size(); ++i) {
-      constexpr Wide copies = 2;  // as they were drawn, and packed
-      bytes += copies * mlp_padded_width(it.network.widths[i]) * mlp_padded_width(it.network.widths[i + 1]);
-    }
+  /// Weights and examples, each as they were drawn and as the kernels read them.
+  static Wide bytes_of(const Asked& it) {
     constexpr Wide copies = 2;
-    bytes += copies * it.examples * (mlp_padded_width(it.network.widths.front()) + mlp_padded_width(it.network.widths.back()));
-    const auto memory = Machine::here().memory_bytes;
-    if (memory && bytes > *memory) {
-      throw Error(ErrorCode::unavailable,
-                  fmt::format("weights and examples need {:.1f} GB of memory, this machine has {:.1f} GB",
-                              static_cast<double>(bytes) / giga, static_cast<double>(*memory) / giga));
+    Wide bytes = it.examples * (mlp_padded_width(it.network.widths.front()) + mlp_padded_width(it.network.widths.back()));
+    for (std::size_t i = 0; i + 1 < it.network.widths.size(); ++i) {
+      bytes += mlp_padded_width(it.network.widths[i]) * mlp_padded_width(it.network.widths[i + 1]);
     }
+    return copies * bytes;
   }
 
   /// Compares every batch with the first one, and some examples with the plain loops. What did the work, as JSON.
@@ -205,7 +198,7 @@ struct MeasureMlp {
       return;
     }
     work.subject.plan = options.plan(options.defaults);
-    require_memory(it);
+    require_memory(bytes_of(it), "a network of these weights and examples");
     const std::vector<std::int8_t> rows = input_of(it);
     const Mlp network(it.network);
     const auto mlp = std::make_shared<CpuMlp>(network, rows, CpuMlpOptions{threads.threads()});

@@ -5,7 +5,7 @@
 #   scripts/setup.sh build|test|check     each includes the ones before it
 #   scripts/setup.sh fuzz                 build, and what fuzzing needs
 set -euo pipefail
-build=(g++ cmake ninja-build libcli11-dev nlohmann-json3-dev libfmt-dev libhwy-dev zlib1g-dev)
+build=(g++ cmake ninja-build libcli11-dev nlohmann-json3-dev libfmt-dev libhwy-dev zlib1g-dev libdnnl-dev)
 test=(libgtest-dev libgmock-dev libbenchmark-dev libgmp-dev python3 python3-jsonschema)
 check=(clang-format-16 clang-tidy-16 git)
 fuzz=(clang-16 libclang-rt-16-dev)

@@ -19,6 +19,9 @@ class SplitMix64 {
     return z ^ (z >> 31U);
   }
 
+  /// Leaves out so many numbers.
+  void skip(std::uint64_t count) { state_ += count * 0x9E37'79B9'7F4A'7C15U; }
+
   /// Less than `bound` > 0, by the high half of a product: uneven by less than bound / 2^64.
   std::uint64_t below(std::uint64_t bound) { return static_cast<std::uint64_t>((Wide{next()} * bound) >> 64U); }
 

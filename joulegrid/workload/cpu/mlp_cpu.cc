@@ -8,7 +8,7 @@
 
 #include "joulegrid/base/error.h"
 #include "joulegrid/workload/cpu/mlp_kernel.h"
-#include "joulegrid/workload/cpu/page_buffer.h"
+#include "joulegrid/workload/cpu/aligned_array.h"
 #include "joulegrid/workload/cpu/thread_team.h"
 #include "joulegrid/workload/mlp_epilogue.h"
 
@@ -21,26 +21,26 @@ constexpr std::size_t input_offset = 128;  // of the first layer's stored bytes,
 /// A layer and the memory that its packed form points to.
 struct OwnedLayer {
   PackedMlpLayer packed;
-  PageBuffer<std::int8_t> weights;
-  PageBuffer<std::int32_t> starts;
+  AlignedArray<std::int8_t> weights;
+  AlignedArray<std::int32_t> starts;
 
   OwnedLayer(const MlpLayer& layer, bool first, int shift, bool vnni) {
     const std::uint64_t inputs = mlp_padded_width(layer.inputs);
     const std::uint64_t outputs = mlp_padded_width(layer.outputs);
-    weights = PageBuffer<std::int8_t>(inputs * outputs);
-    starts = PageBuffer<std::int32_t>(outputs);
+    weights = AlignedArray<std::int8_t>(inputs * outputs);
+    starts = AlignedArray<std::int32_t>(outputs);
     std::vector<std::int32_t> sums(layer.outputs, 0);
     for (std::uint64_t k = 0; k < layer.inputs; ++k) {
       for (std::uint64_t n = 0; n < layer.outputs; ++n) {
         const std::int8_t weight = layer.weights[k * layer.outputs + n];
-        weights.get()[mlp_packed_index(k, n, inputs)] = weight;
+        weights[mlp_packed_index(k, n, inputs)] = weight;
         sums[n] += weight;
       }
     }
     for (std::uint64_t n = 0; n < layer.outputs; ++n) {
-      starts.get()[n] = first ? mlp_offset_start(layer.biases[n], sums[n]) : layer.biases[n];
+      starts[n] = first ? mlp_offset_start(layer.biases[n], sums[n]) : layer.biases[n];
     }
-    packed = {inputs, outputs, weights.get(), starts.get(), first, vnni, shift};
+    packed = {inputs, outputs, weights.data(), starts.data(), first, vnni, shift};
   }
 };
 
@@ -69,20 +69,20 @@ class CpuMlp::Engine {
     }
     in_stride_ = layers_.front().packed.inputs;
     out_stride_ = layers_.back().packed.outputs;
-    inputs_ = PageBuffer<std::uint8_t>(examples_ * in_stride_);
-    outputs_ = PageBuffer<std::uint8_t>(examples_ * out_stride_);
+    inputs_ = AlignedArray<std::uint8_t>(examples_ * in_stride_);
+    outputs_ = AlignedArray<std::uint8_t>(examples_ * out_stride_);
     for (std::uint64_t m = 0; m < examples_; ++m) {
       for (std::uint64_t k = 0; k < network.inputs(); ++k) {
-        inputs_.get()[m * in_stride_ + k] = static_cast<std::uint8_t>(rows[m * network.inputs() + k] + int{input_offset});
+        inputs_[m * in_stride_ + k] = static_cast<std::uint8_t>(rows[m * network.inputs() + k] + int{input_offset});
       }
     }
     const std::uint64_t threads = team_.threads();
     tile_rows_ = mlp_tile_rows(vnni_);
     shared_rows_ = std::min(examples_, threads * least_rows_of_a_thread);
-    for (auto& values : shared_) values = PageBuffer<std::uint8_t>(shared_rows_ * widest_);
+    for (auto& values : shared_) values = AlignedArray<std::uint8_t>(shared_rows_ * widest_);
     for (unsigned i = 0; i < threads; ++i) {
-      own_.push_back({PageBuffer<std::uint8_t>(most_rows_of_a_portion * widest_),
-                      PageBuffer<std::uint8_t>(most_rows_of_a_portion * widest_)});
+      own_.push_back({AlignedArray<std::uint8_t>(most_rows_of_a_portion * widest_),
+                      AlignedArray<std::uint8_t>(most_rows_of_a_portion * widest_)});
     }
   }
 
@@ -123,7 +123,7 @@ class CpuMlp::Engine {
     std::vector<std::int8_t> rows;
     rows.reserve(examples_ * logical_outputs_);
     for (std::uint64_t m = 0; m < examples_; ++m) {
-      const std::uint8_t* const row = outputs_.get() + m * out_stride_;
+      const std::uint8_t* const row = outputs_.data() + m * out_stride_;
       for (std::uint64_t n = 0; n < logical_outputs_; ++n) rows.push_back(static_cast<std::int8_t>(row[n]));
     }
     return rows;
@@ -164,11 +164,11 @@ class CpuMlp::Engine {
   }
 
   void through_all_layers(unsigned thread, std::uint64_t row, std::uint64_t rows, std::vector<MlpLayerShares>* shares) {
-    const std::uint8_t* in = inputs_.get() + row * in_stride_;
+    const std::uint8_t* in = inputs_.data() + row * in_stride_;
     for (std::size_t i = 0; i < layers_.size(); ++i) {
       const PackedMlpLayer& layer = layers_[i].packed;
       const bool last = i + 1 == layers_.size();
-      std::uint8_t* const out = last ? outputs_.get() + row * out_stride_ : own_[thread][i % 2].get();
+      std::uint8_t* const out = last ? outputs_.data() + row * out_stride_ : own_[thread][i % 2].data();
       run_mlp_rows(layer, in, layer.inputs, rows, 0, layer.blocks(), out, layer.outputs);
       if (shares != nullptr) {
         for (std::uint64_t m = 0; m < rows; ++m) {
@@ -182,11 +182,11 @@ class CpuMlp::Engine {
 
   /// A part of each layer's outputs, always the same one, whose weights stay in this core's caches where they fit.
   void layer_by_layer(unsigned thread, std::uint64_t row, std::uint64_t rows) {
-    const std::uint8_t* in = inputs_.get() + row * in_stride_;
+    const std::uint8_t* in = inputs_.data() + row * in_stride_;
     for (std::size_t i = 0; i < layers_.size(); ++i) {
       const PackedMlpLayer& layer = layers_[i].packed;
       const bool last = i + 1 == layers_.size();
-      std::uint8_t* const out = last ? outputs_.get() + row * out_stride_ : shared_[i % 2].get();
+      std::uint8_t* const out = last ? outputs_.data() + row * out_stride_ : shared_[i % 2].data();
       const std::size_t begin = layer.blocks() * thread / team_.threads();
       const std::size_t end = layer.blocks() * (thread + 1) / team_.threads();
       if (begin < end) run_mlp_rows(layer, in, layer.inputs, rows, begin, end, out, layer.outputs);
@@ -205,10 +205,10 @@ class CpuMlp::Engine {
   std::size_t out_stride_ = 0;
   std::uint64_t tile_rows_ = 1;
   std::uint64_t shared_rows_ = 0;
-  PageBuffer<std::uint8_t> inputs_;
-  PageBuffer<std::uint8_t> outputs_;
-  std::array<PageBuffer<std::uint8_t>, 2> shared_;            ///< between layers, of all threads
-  std::vector<std::array<PageBuffer<std::uint8_t>, 2>> own_;  ///< between layers, of each thread
+  AlignedArray<std::uint8_t> inputs_;
+  AlignedArray<std::uint8_t> outputs_;
+  std::array<AlignedArray<std::uint8_t>, 2> shared_;            ///< between layers, of all threads
+  std::vector<std::array<AlignedArray<std::uint8_t>, 2>> own_;  ///< between layers, of each thread
   std::array<std::atomic<std::uint64_t>, 2> portions_{};      ///< the next row to take, in even and odd calls
   ThreadTeam team_;
   SpinBarrier barrier_;
