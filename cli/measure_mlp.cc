@@ -150,9 +150,9 @@ struct MeasureMlp {
   /// Weights and examples, each as they were drawn and as the kernels read them.
   static Wide bytes_of(const Asked& it) {
     constexpr Wide copies = 2;
-    Wide bytes = it.examples * (mlp_padded_width(it.network.widths.front()) + mlp_padded_width(it.network.widths.back()));
+    Wide bytes = Wide{it.examples} * (mlp_padded_width(it.network.widths.front()) + mlp_padded_width(it.network.widths.back()));
     for (std::size_t i = 0; i + 1 < it.network.widths.size(); ++i) {
-      bytes += mlp_padded_width(it.network.widths[i]) * mlp_padded_width(it.network.widths[i + 1]);
+      bytes += Wide{mlp_padded_width(it.network.widths[i])} * mlp_padded_width(it.network.widths[i + 1]);
     }
     return copies * bytes;
   }

@@ -44,7 +44,7 @@ constexpr one_dnn::Matmul::Types unsigned_types{one_dnn::Type::u8, one_dnn::Type
 constexpr one_dnn::Matmul::Types fp32_types{one_dnn::Type::f32, one_dnn::Type::f32, one_dnn::Type::f32};
 constexpr one_dnn::Matmul::Types bf16_types{one_dnn::Type::bf16, one_dnn::Type::bf16, one_dnn::Type::bf16};
 
-const std::vector<GemmShape> shapes{{1, 1, 1},    {3, 63, 5},    {16, 64, 16}, {17, 65, 31},  {5, 511, 7},
+const std::vector<GemmShape> shapes{{1, 1, 1},    {3, 63, 5},    {16, 64, 16}, {17, 65, 31},   {5, 511, 7},
                                     {33, 513, 9}, {64, 784, 48}, {1, 300, 1},  {67, 128, 129}, {40, 2100, 70}};
 
 void expect_exact(const GemmShape& shape, const std::vector<std::int8_t>& a, const std::vector<std::int8_t>& b,

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "joulegrid/base/error.h"
-#include "joulegrid/workload/cpu/mlp_kernel.h"
 #include "joulegrid/workload/cpu/aligned_array.h"
+#include "joulegrid/workload/cpu/mlp_kernel.h"
 #include "joulegrid/workload/cpu/thread_team.h"
 #include "joulegrid/workload/mlp_epilogue.h"
 
@@ -209,7 +209,7 @@ class CpuMlp::Engine {
   AlignedArray<std::uint8_t> outputs_;
   std::array<AlignedArray<std::uint8_t>, 2> shared_;            ///< between layers, of all threads
   std::vector<std::array<AlignedArray<std::uint8_t>, 2>> own_;  ///< between layers, of each thread
-  std::array<std::atomic<std::uint64_t>, 2> portions_{};      ///< the next row to take, in even and odd calls
+  std::array<std::atomic<std::uint64_t>, 2> portions_{};        ///< the next row to take, in even and odd calls
   ThreadTeam team_;
   SpinBarrier barrier_;
 };
