@@ -11,6 +11,8 @@ import tempfile
 import time
 import unittest
 
+from signals import send_when_caught
+
 PROGRAM = os.environ["JOULEGRID"]
 GOLDEN = pathlib.Path(__file__).resolve().parent / "golden"
 EPOCH = ["--dims", "20,12,6", "--examples", "50", "--batch", "8"]
@@ -440,9 +442,7 @@ class CliTest(unittest.TestCase):
         args = ["mlp", "--dims", ",".join(["5040"] * 150), "--examples", "100003", "--batch", "64"]
         process = subprocess.Popen([PROGRAM, "search", *args, "--family", "sa_cache", "--candidates", "all", "--json", "--save", str(save)],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        time.sleep(0.5)
-        self.assertIsNone(process.poll(), "the search should still be at work")
-        process.send_signal(signal.SIGINT)
+        send_when_caught(process, signal.SIGINT, after=0.5)
         out, err = process.communicate(timeout=120)
         self.assertEqual((process.returncode, err), (4, ""))
         found = json.loads(out)
@@ -452,9 +452,7 @@ class CliTest(unittest.TestCase):
 
     def interrupted(self, *args, after):
         process = subprocess.Popen([PROGRAM, *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        time.sleep(after)
-        if process.poll() is None:
-            process.send_signal(signal.SIGINT)
+        send_when_caught(process, signal.SIGINT, after)
         out, err = process.communicate(timeout=120)
         self.assertEqual(err, "")
         self.assertIn(process.returncode, (0, 4))
@@ -641,8 +639,7 @@ class CliTest(unittest.TestCase):
     def test_interrupted_counters_say_what_was_measured(self):
         env = self.machine(nvml="".join(f"card\nuuid = GPU-{i}\nenergy = 5\n" for i in range(4)))  # a second each
         process = subprocess.Popen([PROGRAM, "counters", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
-        time.sleep(1.5)
-        process.send_signal(signal.SIGINT)
+        send_when_caught(process, signal.SIGINT, after=1.5)
         out, err = process.communicate(timeout=60)
         self.assertEqual((process.returncode, err), (4, ""))
         document = json.loads(out)

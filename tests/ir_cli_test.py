@@ -11,6 +11,8 @@ import tempfile
 import time
 import unittest
 
+from signals import send_when_caught
+
 PROGRAM = os.environ["JOULEGRID"]
 SUM = "1,2\nmul 3,1,1\ndiv 4,1,2\nadd 4,4,1\n4,3\n"
 
@@ -73,9 +75,7 @@ class IrTest(unittest.TestCase):
             program.write_text(SUM)
             for args in (["price", "-"], ["run", str(program), "--inputs", "-"]):
                 process = subprocess.Popen([PROGRAM, "ir", *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-                time.sleep(0.5)
-                self.assertIsNone(process.poll())
-                process.send_signal(signal.SIGINT)
+                send_when_caught(process, signal.SIGINT, after=0.5)
                 self.assertEqual(process.wait(timeout=20), 4, args)
                 for pipe in (process.stdin, process.stdout, process.stderr):
                     pipe.close()
@@ -210,8 +210,7 @@ class IrTest(unittest.TestCase):
         self.refused("emit", "gemm", 4, 4, "x", says="N: expected")
         self.refused("emit", "gemm", 2**40, 1, 2**40, "--tile", "1,1", says="64 bits")
         process = subprocess.Popen([PROGRAM, "ir", "emit", "gemm", "2000", "2000", "2000", "--tile", "8,8", "--output", str(out)])
-        time.sleep(0.5)
-        process.send_signal(signal.SIGINT)
+        send_when_caught(process, signal.SIGINT, after=0.5)
         self.assertEqual(process.wait(timeout=60), 4)
         self.assertEqual(out.read_text(), "old")
         self.assertEqual([p.name for p in self.path.iterdir()], ["out.ir"])
@@ -223,7 +222,7 @@ class IrTest(unittest.TestCase):
         process.stdin.write(b"1\n")
         for _ in range(100):
             process.stdin.write(b"copy 2,1\n" * 1000)
-        process.send_signal(signal.SIGINT)
+        send_when_caught(process, signal.SIGINT)
         time.sleep(0.2)
         try:
             process.stdin.write(b"copy 2,1\n" * 100000)
