@@ -1,7 +1,7 @@
 // Matrix products on a CPU: the stages that are measured, against the libraries called directly in a loop, and against what the
 // processor's population counts allow. docs/performance.md has the figures.
 //
-//   gemm_bench [THREADS [ROUNDS [SIZE…]]]
+//   gemm_bench [THREADS [ROUNDS [SHAPE…]]]        a shape is N or MxKxN
 //
 // Every round calls every candidate of a size and precision once, in turn (as often as fills 20 ms). Times are the processor
 // time of all threads, so that others on the machine count less; ratios are medians over rounds of two times of one round.
@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <functional>
@@ -40,6 +41,24 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
+struct Shape {
+  std::int64_t m = 0, k = 0, n = 0;
+
+  std::size_t a_size() const { return static_cast<std::size_t>(m * k); }
+  std::size_t b_size() const { return static_cast<std::size_t>(k * n); }
+  std::size_t c_size() const { return static_cast<std::size_t>(m * n); }
+  double mac() const { return static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n); }
+  std::string text() const { return m == k && k == n ? fmt::format("{}", n) : fmt::format("{}x{}x{}", m, k, n); }
+};
+
+/// "512" or "4096x784x2512".
+Shape parse_shape(const std::string& text) {
+  Shape shape;
+  if (std::sscanf(text.c_str(), "%ldx%ldx%ld", &shape.m, &shape.k, &shape.n) == 3) return shape;
+  const std::int64_t n = std::atoll(text.c_str());
+  return {n, n, n};
+}
+
 struct Candidate {
   std::string name;
   std::function<void(std::uint64_t)> run;  ///< so many products
@@ -48,7 +67,7 @@ struct Candidate {
 
 /// A product by oneDNN's matmul, with B in the library's layout or row-major.
 template <typename A, typename B, typename C>
-std::function<void(std::uint64_t)> matmul(std::int64_t n, Type a_type, Type b_type, Type c_type, bool packed) {
+std::function<void(std::uint64_t)> matmul(const Shape& shape, Type a_type, Type b_type, Type c_type, bool packed) {
   struct Parts {
     dnnl::engine engine{dnnl::engine::kind::cpu, 0};
     dnnl::stream stream{engine};
@@ -60,20 +79,20 @@ std::function<void(std::uint64_t)> matmul(std::int64_t n, Type a_type, Type b_ty
     std::unordered_map<int, dnnl::memory> arguments;
   };
   const auto parts = std::make_shared<Parts>();
-  const auto size = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
-  parts->a = AlignedArray<A>(size);
-  parts->b = AlignedArray<B>(size);
-  parts->c = AlignedArray<C>(size);
+  parts->a = AlignedArray<A>(shape.a_size());
+  parts->b = AlignedArray<B>(shape.b_size());
+  parts->c = AlignedArray<C>(shape.c_size());
   if constexpr (std::is_same_v<A, std::uint8_t>) {
-    std::fill_n(parts->a.data(), size, std::uint8_t{77});
+    std::fill_n(parts->a.data(), parts->a.size(), std::uint8_t{77});
   } else {
     fill(parts->a.span(), {}, GemmOperand::a, 1);
   }
   fill(parts->b.span(), {}, GemmOperand::b, 1);
-  const dnnl::memory::desc a({n, n}, a_type, Tag::ab);
-  const dnnl::memory::desc b({n, n}, b_type, Tag::ab);
-  const dnnl::memory::desc c({n, n}, c_type, Tag::ab);
-  const dnnl::matmul::primitive_desc plan({a, packed ? dnnl::memory::desc({n, n}, b_type, Tag::any) : b, c}, parts->engine);
+  const dnnl::memory::desc a({shape.m, shape.k}, a_type, Tag::ab);
+  const dnnl::memory::desc b({shape.k, shape.n}, b_type, Tag::ab);
+  const dnnl::memory::desc c({shape.m, shape.n}, c_type, Tag::ab);
+  const dnnl::memory::desc b_of_choice({shape.k, shape.n}, b_type, Tag::any);
+  const dnnl::matmul::primitive_desc plan({a, packed ? b_of_choice : b, c}, parts->engine);
   parts->primitive = dnnl::matmul(plan);
   dnnl::memory of_b(b, parts->engine, parts->b.data());
   if (packed) {
@@ -96,7 +115,7 @@ std::function<void(std::uint64_t)> matmul(std::int64_t n, Type a_type, Type b_ty
 
 template <typename In, typename Out>
 struct Buffers {
-  explicit Buffers(std::size_t n) : a(n * n), b(n * n), c(n * n) {
+  explicit Buffers(const Shape& shape) : a(shape.a_size()), b(shape.b_size()), c(shape.c_size()) {
     fill(a.span(), {}, GemmOperand::a, 1);
     fill(b.span(), {}, GemmOperand::b, 1);
   }
@@ -104,8 +123,10 @@ struct Buffers {
   AlignedArray<Out> c;
 };
 
-Candidate stage(const std::string& name, std::uint64_t n, unsigned threads) {
-  const std::shared_ptr<CpuGemm> made = std::move(make_cpu_gemms({name}, {n, n, n}, {}, threads).front());
+Candidate stage(const std::string& name, const Shape& shape, unsigned threads) {
+  const GemmShape of{static_cast<std::uint64_t>(shape.m), static_cast<std::uint64_t>(shape.k),
+                     static_cast<std::uint64_t>(shape.n)};
+  const std::shared_ptr<CpuGemm> made = std::move(make_cpu_gemms({name}, of, {}, threads).front());
   return {"stage", [made](std::uint64_t count) {
             made->enqueue(count);
             if (made->synchronise()) std::abort();
@@ -113,47 +134,49 @@ Candidate stage(const std::string& name, std::uint64_t n, unsigned threads) {
 }
 
 /// The first is the stage, the second what it is compared with: the library function that it uses, called directly.
-std::vector<Candidate> candidates(const std::string& name, std::int64_t n, unsigned threads) {
-  const auto size = static_cast<std::size_t>(n);
-  std::vector<Candidate> all{stage(name, size, threads)};
+std::vector<Candidate> candidates(const std::string& name, const Shape& shape, unsigned threads) {
+  std::vector<Candidate> all{stage(name, shape, threads)};
+  const auto [m, k, n] = shape;
   if (name == "strict_fp32") {
     for (const bool packed : {true, false}) {
       all.push_back({packed ? "oneDNN matmul, B packed" : "oneDNN matmul, B row-major",
-                     matmul<float, float, float>(n, Type::f32, Type::f32, Type::f32, packed)});
+                     matmul<float, float, float>(shape, Type::f32, Type::f32, Type::f32, packed)});
     }
-    const auto buffers = std::make_shared<Buffers<float, float>>(size);
-    all.push_back({"oneDNN sgemm", [=](std::uint64_t count) {
+    const auto buffers = std::make_shared<Buffers<float, float>>(shape);
+    all.push_back({"oneDNN sgemm", [=, m = m, k = k, n = n](std::uint64_t count) {
                      for (; count > 0; --count) {
-                       dnnl_sgemm('N', 'N', n, n, n, 1, buffers->a.data(), n, buffers->b.data(), n, 0, buffers->c.data(), n);
+                       dnnl_sgemm('N', 'N', m, n, k, 1, buffers->a.data(), k, buffers->b.data(), n, 0, buffers->c.data(), n);
                      }
                    }});
     all.push_back({"OpenBLAS sgemm", [=](std::uint64_t count) {
-                     const auto m = static_cast<blasint>(n);
+                     const auto rows = static_cast<blasint>(shape.m);
+                     const auto depth = static_cast<blasint>(shape.k);
+                     const auto columns = static_cast<blasint>(shape.n);
                      for (; count > 0; --count) {
-                       cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, m, m, 1, buffers->a.data(), m,
-                                   buffers->b.data(), m, 0, buffers->c.data(), m);
+                       cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, columns, depth, 1, buffers->a.data(), depth,
+                                   buffers->b.data(), columns, 0, buffers->c.data(), columns);
                      }
                    }});
   }
   if (name == "bf16") {
     for (const bool packed : {true, false}) {
       all.push_back({packed ? "oneDNN matmul, B packed" : "oneDNN matmul, B row-major",
-                     matmul<BFloat16, BFloat16, BFloat16>(n, Type::bf16, Type::bf16, Type::bf16, packed)});
+                     matmul<BFloat16, BFloat16, BFloat16>(shape, Type::bf16, Type::bf16, Type::bf16, packed)});
     }
   }
   if (name == "int8") {
-    const auto buffers = std::make_shared<Buffers<std::int8_t, std::int32_t>>(size);
-    all.push_back({"oneDNN gemm_s8s8s32", [=](std::uint64_t count) {
+    const auto buffers = std::make_shared<Buffers<std::int8_t, std::int32_t>>(shape);
+    all.push_back({"oneDNN gemm_s8s8s32", [=, m = m, k = k, n = n](std::uint64_t count) {
                      const std::int32_t offset = 0;
                      for (; count > 0; --count) {
-                       dnnl_gemm_s8s8s32('N', 'N', 'F', n, n, n, 1, buffers->a.data(), n, 0, buffers->b.data(), n, 0, 0,
+                       dnnl_gemm_s8s8s32('N', 'N', 'F', m, n, k, 1, buffers->a.data(), k, 0, buffers->b.data(), n, 0, 0,
                                          buffers->c.data(), n, &offset);
                      }
                    }});
     all.push_back({"oneDNN matmul s8, B packed (inexact)",
-                   matmul<std::int8_t, std::int8_t, std::int32_t>(n, Type::s8, Type::s8, Type::s32, true)});
+                   matmul<std::int8_t, std::int8_t, std::int32_t>(shape, Type::s8, Type::s8, Type::s32, true)});
     all.push_back({"oneDNN matmul u8, B packed",
-                   matmul<std::uint8_t, std::int8_t, std::int32_t>(n, Type::u8, Type::s8, Type::s32, true)});
+                   matmul<std::uint8_t, std::int8_t, std::int32_t>(shape, Type::u8, Type::s8, Type::s32, true)});
   }
   return all;
 }
@@ -231,8 +254,8 @@ void count_words(std::uint64_t count) {
 }
 #endif
 
-void bench_bits(std::int64_t n, unsigned rounds, unsigned threads) {
-  std::vector<Candidate> all{stage("b1_and_popcount", static_cast<std::uint64_t>(n), threads)};
+void bench_bits(const Shape& shape, unsigned rounds, unsigned threads) {
+  std::vector<Candidate> all{stage("b1_and_popcount", shape, threads)};
   double bits = 0;
 #if defined(__x86_64__)
   const bool vectors = BitGemm::instruction_set() == "AVX3_DL";
@@ -242,8 +265,8 @@ void bench_bits(std::int64_t n, unsigned rounds, unsigned threads) {
   if (vectors) all.push_back({"AND, count, add", and_count_add});
 #endif
   time_in_turn(all, rounds);
-  const double mac = static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
-  fmt::print("{:5} b1_and_popcount  {:38} {:9.1f} GOP/s a core", n, "stage, " + BitGemm::instruction_set(),
+  const double mac = shape.mac();
+  fmt::print("{:14} b1_and_popcount  {:38} {:9.1f} GOP/s a core", shape.text(), "stage, " + BitGemm::instruction_set(),
              2 * mac / median(all[0].seconds) * 1e-9);
   if (bits > 0) {
     // Of a round: bits that a core could count in a second, against those of the product.
@@ -262,17 +285,16 @@ void bench_bits(std::int64_t n, unsigned rounds, unsigned threads) {
   fmt::print("\n");
 }
 
-void bench(std::int64_t n, unsigned rounds, unsigned threads) {
+void bench(const Shape& shape, unsigned rounds, unsigned threads) {
   for (const std::string name : {"strict_fp32", "bf16", "int8"}) {
-    std::vector<Candidate> all = candidates(name, n, threads);
+    std::vector<Candidate> all = candidates(name, shape, threads);
     time_in_turn(all, rounds);
-    const double operations = 2 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
     for (const Candidate& candidate : all) {
-      fmt::print("{:5} {:16} {:38} {:9.1f} GOP/s a core  {:.3f} of the library directly\n", n, name, candidate.name,
-                 operations / median(candidate.seconds) * 1e-9, ratio(candidate, all[1]));
+      fmt::print("{:14} {:16} {:38} {:9.1f} GOP/s a core  {:.3f} of the library directly\n", shape.text(), name, candidate.name,
+                 2 * shape.mac() / median(candidate.seconds) * 1e-9, ratio(candidate, all[1]));
     }
   }
-  bench_bits(n, rounds, threads);
+  bench_bits(shape, rounds, threads);
 }
 
 }  // namespace
@@ -281,11 +303,10 @@ void bench(std::int64_t n, unsigned rounds, unsigned threads) {
 int main(int argc, char** argv) {
   const auto threads = static_cast<unsigned>(argc > 1 ? std::atoi(argv[1]) : 1);
   const auto rounds = static_cast<unsigned>(argc > 2 ? std::atoi(argv[2]) : 9);
-  std::vector<std::int64_t> sizes;
-  for (int i = 3; i < argc; ++i) sizes.push_back(std::atoll(argv[i]));
-  if (sizes.empty()) sizes = {512, 1024, 2048, 4096};
+  std::vector<std::string> shapes(argv + std::min(argc, 3), argv + argc);
+  if (shapes.empty()) shapes = {"512", "1024", "2048", "4096"};
   if (threads == 0 || rounds == 0) return 2;
   omp_set_num_threads(static_cast<int>(threads));
   openblas_set_num_threads(static_cast<int>(threads));
-  for (const std::int64_t n : sizes) joulegrid::bench(n, rounds, threads);
+  for (const std::string& shape : shapes) joulegrid::bench(joulegrid::parse_shape(shape), rounds, threads);
 }

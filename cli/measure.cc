@@ -205,16 +205,18 @@ std::vector<std::unique_ptr<Stage>> silent_stages(const EnergySubject& subject) 
   return stages;
 }
 
-/// Whether the recorded subject is what is asked for: of facts those that are, and the stages where any are.
-bool is_of(const EnergySubject& recorded, const EnergySubject& asked, const std::string& file) {
+/// Whether what is recorded has every fact that is asked for.
+bool has_facts(const EnergySubject& recorded, const EnergySubject& asked, const std::string& file) {
   const Json facts = parse_json(recorded.facts, file);
   const Json asked_facts = parse_json(asked.facts, "facts");
-  for (const auto& [key, value] : asked_facts.items()) {
-    if (!facts.contains(key) || !same_json(facts[key], value)) return false;
-  }
-  const auto same_name = [](const StageSubject& a, const StageSubject& b) { return a.name == b.name; };
-  return asked.stages.empty() ||
-         std::equal(recorded.stages.begin(), recorded.stages.end(), asked.stages.begin(), asked.stages.end(), same_name);
+  const auto items = asked_facts.items();
+  return std::all_of(items.begin(), items.end(),
+                     [&](const auto& one) { return facts.contains(one.key()) && same_json(facts[one.key()], one.value()); });
+}
+
+bool same_names(const std::vector<StageSubject>& a, const std::vector<StageSubject>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const StageSubject& one, const StageSubject& other) { return one.name == other.name; });
 }
 
 }  // namespace
@@ -232,8 +234,11 @@ void replay_measurement(const MeasureOptions& options, const std::string& comman
     throw Error(ErrorCode::bad_input,
                 "the recording is of `measure " + printable(subject->command) + "`, not of `measure " + command + "`", file);
   }
-  if (asked && !is_of(*subject, *asked, file)) {
+  if (asked && !has_facts(*subject, *asked, file)) {
     throw Error(ErrorCode::bad_input, "the recording is of something else: " + in_quotes(subject->facts, 200), file);
+  }
+  if (asked && !asked->stages.empty() && !same_names(asked->stages, subject->stages)) {
+    throw Error(ErrorCode::bad_input, "the recording is of other stages", file);
   }
   if (plan_on(subject->plan) != subject->plan) {
     throw Error(ErrorCode::bad_input, "the recording was made with another plan; leave the options of the plan out", file);

@@ -155,7 +155,7 @@ class MlpCliTest(unittest.TestCase):
         self.refused("--dims", "4,4", "--input", "noise", *few[:2], says="--input")
         self.refused("--dims", "4,4", "--device", "toaster", *few, says="--device")
         self.refused("--dims", "4,4", "--threads", "0", *few, says="--threads")
-        self.refused("--dims", "65536,4", "--examples", 10**12, "--input", "synthetic", says="GB of memory", status=3)
+        self.refused("--dims", "65536,4", "--examples", 10**12, "--input", "synthetic", says="GiB of memory", status=3)
 
     def test_a_replay_gives_the_same_bytes_and_needs_no_files(self):
         where = self.mnist(20)

@@ -71,7 +71,6 @@ HWY_INLINE void multiply_tile(const std::uint32_t* HWY_RESTRICT a, const std::ui
       HWY_UNROLL(2)
       for (std::size_t v = 0; v < vectors; ++v) counts[r][v] = hn::Zero(d);
     }
-    HWY_UNROLL(2)
     for (std::size_t word = begin; word < end; ++word) {
       V columns[vectors];
       HWY_UNROLL(2)
