@@ -128,18 +128,22 @@ std::unique_ptr<EnergyCounter> automatic_counter(const CounterOptions& options) 
   return std::make_unique<NoneCounter>(Fault{FaultKind::not_present, reasons});
 }
 
-std::string progress_text(const ProtocolProgress& at) {
-  const char* doing = "";
-  switch (at.phase) {
+std::string_view doing(ProtocolProgress::Phase phase) {
+  switch (phase) {
     case ProtocolProgress::Phase::tick: return "looking for the counter's tick";
-    case ProtocolProgress::Phase::warm_up: doing = "warming up"; break;
-    case ProtocolProgress::Phase::idle: doing = "idle window"; break;
-    case ProtocolProgress::Phase::work: doing = "at work"; break;
+    case ProtocolProgress::Phase::warm_up: return "warming up";
+    case ProtocolProgress::Phase::idle: return "idle window";
+    case ProtocolProgress::Phase::work: return "at work";
   }
+  return "";
+}
+
+std::string progress_text(const ProtocolProgress& at) {
+  if (at.phase == ProtocolProgress::Phase::tick) return std::string(doing(at.phase));
   const auto left = std::chrono::duration_cast<std::chrono::seconds>(at.left).count();
   const std::string time = left >= 60 ? fmt::format("{} min {:02} s", left / 60, left % 60) : fmt::format("{} s", left);
   const std::string trial = at.position == 0 ? std::string() : fmt::format("trial {} of {}, ", at.position, at.trials);
-  return fmt::format("{}{}, about {} left: {}", trial, doing, time, printable(at.stage));
+  return fmt::format("{}{}, about {} left: {}", trial, doing(at.phase), time, printable(at.stage));
 }
 
 /// Every stage against the first one, where programs are compared.

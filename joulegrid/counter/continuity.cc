@@ -27,9 +27,9 @@ Measured<Reading> Continuity::accept(const Measured<Reading>& reading) {
     return *broken_;
   }
   if (last_) {
-    constexpr std::int64_t grace_us = 1'000'000;  // what a slow counter may show late
+    constexpr Wide grace_us = 1'000'000;  // what a slow counter may show late
     const auto elapsed = std::chrono::duration_cast<std::chrono::microseconds>(now.at - last_->at);
-    const Wide most = checked_mul(static_cast<Wide>(elapsed.count() + grace_us), most_watts);
+    const Wide most = checked_mul(checked_add(static_cast<Wide>(elapsed.count()), grace_us), most_watts);
     if (now.energy.count() - last_->energy.count() > most) {
       broken_ = Fault{FaultKind::malformed, "the counter jumped from " + to_string(last_->energy.count()) + " to " +
                                                 to_string(now.energy.count()) + " µJ between two readings"};

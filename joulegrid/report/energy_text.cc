@@ -39,9 +39,10 @@ std::string with_uncertainty(double value, const Measured<double>& half_width, s
   const double size = half_width ? std::max(std::abs(value), half_width.value()) : 0;
   if (size == 0 || !std::isfinite(size)) return signed_si(value, unit);
   const int group = std::clamp(static_cast<int>(std::floor(std::log10(size) / 3)), -without, without);
+  const int place = group + without;
   const double scale = std::pow(10.0, -3 * group);
-  return with_uncertainty(value * scale, half_width.value() * scale) + " " +
-         prefixes[static_cast<std::size_t>(group + without)] + std::string(unit);
+  return with_uncertainty(value * scale, half_width.value() * scale) + " " + prefixes[static_cast<std::size_t>(place)] +
+         std::string(unit);
 }
 
 Measured<double> half_width(const Measured<Uncertainty95>& uncertainty) {
